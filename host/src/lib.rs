@@ -1,1 +1,4 @@
-//! Placeholder.
+//! Wharf: a host runtime for plan-and-execute tasks whose business domain lives in sandboxed WebAssembly plugins.
+
+pub mod core;
+pub mod words;

@@ -1,0 +1,10 @@
+//! What the core needs from the world: one trait a technology can implement, at most eight methods each, each
+//! saying what is durable when it returns.
+
+pub mod archive;
+pub mod business;
+pub mod context;
+pub mod domain;
+pub mod journal;
+pub mod model;
+pub mod permission;

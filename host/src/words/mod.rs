@@ -1,0 +1,10 @@
+//! The lowest layer: the words every other layer speaks.
+//!
+//! Identifiers, digests, JSON text, time and errors. Nothing here does IO, and nothing here knows what a
+//! task, a plan or a plugin is.
+
+pub mod clock;
+pub mod digest;
+pub mod error;
+pub mod id;
+pub mod json;
