@@ -1,0 +1,93 @@
+//! The cargo workspaces of the repository, and how each is compiled.
+
+use std::iter;
+use std::path::Path;
+use std::process::Command;
+
+/// The profile of everything that is compiled, and the name of its folder in a target directory.
+///
+/// One profile for the demo, the lints and the tests: the compiler crates behind wasmtime take
+/// minutes, and each further profile would take them again.
+pub(crate) const PROFILE: &str = "release";
+
+/// The host, the tests, the examples and this tool.
+pub(crate) const ROOT: Workspace = Workspace {
+    name: "root",
+    manifest: "Cargo.toml",
+    target_dir: "target",
+};
+
+/// The plugins.
+pub(crate) const PLUGINS: Workspace = Workspace {
+    name: "plugins",
+    manifest: "plugins/Cargo.toml",
+    target_dir: GUESTS_TARGET_DIR,
+};
+
+const TEST_GUESTS: Workspace = Workspace {
+    name: "test guests",
+    manifest: "tests/guests/Cargo.toml",
+    target_dir: GUESTS_TARGET_DIR,
+};
+
+/// All workspaces, the root first.
+pub(crate) fn all() -> impl Iterator<Item = &'static Workspace> {
+    iter::once(&ROOT).chain(guests())
+}
+
+/// The workspaces that are built as components.
+pub(crate) fn guests() -> impl Iterator<Item = &'static Workspace> {
+    iter::once(&PLUGINS).chain(test_guests())
+}
+
+/// The guests that only tests load, which need not be there.
+pub(crate) fn test_guests() -> Option<&'static Workspace> {
+    root()
+        .join(TEST_GUESTS.manifest)
+        .is_file()
+        .then_some(&TEST_GUESTS)
+}
+
+/// Shared by both guest workspaces, so that their common dependencies compile once.
+const GUESTS_TARGET_DIR: &str = "target/guests";
+
+/// One `Cargo.toml` with members of its own. All paths are relative to the repository.
+pub(crate) struct Workspace {
+    /// As stages and messages call it.
+    pub(crate) name: &'static str,
+    manifest: &'static str,
+    pub(crate) target_dir: &'static str,
+}
+
+impl Workspace {
+    /// `cargo SUBCOMMAND` on this workspace, from the repository's root.
+    pub(crate) fn cargo(&self, subcommand: &str) -> Command {
+        let mut cargo = Command::new("cargo");
+        cargo
+            .current_dir(root())
+            .args([subcommand, "--manifest-path", self.manifest]);
+        cargo
+    }
+
+    /// A subcommand that compiles all members. The target directory is named, since a
+    /// `CARGO_TARGET_DIR` of the caller would move the results from where the documentation says
+    /// they are.
+    pub(crate) fn compile(&self, subcommand: &str) -> Command {
+        let mut cargo = self.cargo(subcommand);
+        cargo.args([
+            "--workspace",
+            "--profile",
+            PROFILE,
+            "--target-dir",
+            self.target_dir,
+        ]);
+        cargo
+    }
+}
+
+/// The repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask is a folder of the repository")
+}
