@@ -1,0 +1,2 @@
+-- Sold out before the order came.
+UPDATE inventory SET stock = 0;
