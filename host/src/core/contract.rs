@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::{id::StepId, json::JsonText};
+use crate::words::{
+    id::StepId,
+    json::{JsonText, embedded},
+};
 
 /// What a plugin says of itself.
 #[derive(Debug, Clone)]
@@ -79,7 +82,7 @@ pub struct Step {
     /// The tool's postcondition.
     pub expected: String,
     /// The tool's arguments, where it takes some.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "embedded")]
     pub arguments: Option<JsonText>,
 }
 

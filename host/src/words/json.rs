@@ -13,6 +13,9 @@ use serde_json::{Map, Number, Value};
 
 use super::digest::Digest;
 
+/// For what was bounded when it was first accepted.
+const STORED: JsonBounds = JsonBounds { bytes: usize::MAX, depth: 100 };
+
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// The most a JSON text may take.
@@ -143,6 +146,31 @@ impl<'de> Deserialize<'de> for JsonText {
             depth: 100,
         };
         Self::parse(String::deserialize(deserializer)?, STORED).map_err(D::Error::custom)
+    }
+}
+
+/// Writes an optional [`JsonText`] as the JSON it is, not as a string: `#[serde(with = "embedded")]`.
+pub mod embedded {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+    use serde_json::value::RawValue;
+
+    use super::{JsonText, STORED};
+
+    /// Writes the text as it stands.
+    ///
+    /// # Errors
+    /// The serializer's own.
+    pub fn serialize<S: Serializer>(text: &Option<JsonText>, serializer: S) -> Result<S::Ok, S::Error> {
+        text.as_ref().map(JsonText::raw).serialize(serializer)
+    }
+
+    /// Keeps the text as it stands.
+    ///
+    /// # Errors
+    /// Text that is not strict JSON.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<JsonText>, D::Error> {
+        let raw = Option::<Box<RawValue>>::deserialize(deserializer)?;
+        raw.map(|raw| JsonText::parse(raw.get(), STORED).map_err(D::Error::custom)).transpose()
     }
 }
 

@@ -1,0 +1,192 @@
+//! The driver: the only part of the core that performs IO.
+//!
+//! It appends the intent, runs the Graph through the Workers, appends the outcome. Records wait in memory and share a commit
+//! with their neighbours, but never past an effect: before a Graph with an effect runs, everything up to and with its intent is
+//! durable; before an outcome is journaled, what it was read from is durable too.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{
+    cancel::{Cancel, Halt},
+    chain::{Event, Record},
+    graph::{Graph, Input},
+    machine::{Checkpoint, Loop, Machine, Next},
+    ports::journal::{Journal, StoredRecord},
+    progress::{Progress, ProgressBody, ProgressSink},
+    worker::{Moment, Workers},
+};
+use crate::words::{
+    clock::Clock,
+    error::{Error, Facts, Fault, Kind},
+    id::{RunId, TaskId},
+};
+
+/// The most Graphs that one task may run, over all its runs.
+pub const GRAPH_BUDGET: u64 = 1024;
+
+/// How a run ended without an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunEnd {
+    /// The task is finished.
+    Done,
+    /// Stopped at the checkpoint that was asked for.
+    Checkpoint(Checkpoint),
+    /// Cancelled; the task can be resumed.
+    Cancelled,
+}
+
+/// Why the driver gave up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DriverError {
+    /// The Loop did not end.
+    #[error("the task has run {GRAPH_BUDGET} graphs without an end")]
+    GraphBudget,
+    /// The clock stands before the task's beginning.
+    #[error("the clock says {now}, but the task began at {started}")]
+    ClockBeforeStart {
+        /// The clock.
+        now: Timestamp,
+        /// The beginning.
+        started: Timestamp,
+    },
+}
+
+impl Fault for DriverError {
+    fn facts(&self) -> Facts {
+        match self {
+            Self::GraphBudget => Facts::new("graph-budget", Kind::Limit, "report this with the output of `wharf status`; no Loop of this version needs so many"),
+            Self::ClockBeforeStart { .. } => Facts::new("clock-before-start", Kind::Unavailable, "set the machine's clock, then `wharf resume`; nothing was written"),
+        }
+    }
+}
+
+/// Drives one task.
+pub struct Driver<'a, L> {
+    /// The task.
+    pub task: TaskId,
+    /// This run.
+    pub run: RunId,
+    /// Where records go.
+    pub journal: &'a dyn Journal,
+    /// Who runs nodes.
+    pub workers: &'a Workers<L>,
+    /// Where time comes from.
+    pub clock: &'a dyn Clock,
+    /// Interrupts the run.
+    pub cancel: &'a Cancel,
+    /// Where to stop, if anywhere.
+    pub stop_after: Option<Checkpoint>,
+    /// Who wants to know.
+    pub progress: Option<ProgressSink>,
+}
+
+impl<L: Loop> Driver<'_, L> {
+    /// Begins a run with a record (`admitted` or `resumed`) and goes on until the task is finished, a checkpoint is reached or
+    /// the run is cancelled. Everything that was recorded is durable when it returns.
+    ///
+    /// # Errors
+    /// Whatever a Worker or the journal fails with; the task can be resumed.
+    pub fn drive(&self, machine: &mut Machine<L>, first: Event) -> Result<RunEnd, Error> {
+        let mut pending = Vec::new();
+        let end = self.advance(machine, first, &mut pending);
+        // What is known is kept, whatever ended the run; the first failure is the one to report.
+        let flushed = self.flush(&mut pending);
+        match end {
+            Ok(end) => flushed.map(|()| end),
+            Err(Halt::Cancelled) => flushed.map(|()| RunEnd::Cancelled),
+            Err(Halt::Failed(error)) => Err(error),
+        }
+    }
+
+    fn advance(&self, machine: &mut Machine<L>, first: Event, pending: &mut Vec<StoredRecord>) -> Result<RunEnd, Halt> {
+        self.record(machine, first, pending)?;
+        loop {
+            if self.cancel.is_cancelled() {
+                return Err(Halt::Cancelled);
+            }
+            let graph = match machine.next() {
+                Next::Done => return Ok(RunEnd::Done),
+                Next::Interrupted(failure) => return Err(failure.into()),
+                Next::Run(graph) => graph,
+            };
+            if machine.graphs() >= GRAPH_BUDGET {
+                return Err(DriverError::GraphBudget.into());
+            }
+            for node in graph.nodes() {
+                self.workers.of(node).check(node, machine.state())?;
+            }
+            self.record(machine, Event::Intended { graph: graph.clone() }, pending)?;
+            if graph.has_effect() {
+                self.flush(pending)?;
+            }
+            let outputs = self.run_nodes(machine, &graph)?;
+            self.record(machine, Event::Finished { outputs }, pending)?;
+            if let Some(checkpoint) = self.stop_after.filter(|asked| machine.state().reached().contains(asked)) {
+                return Ok(RunEnd::Checkpoint(checkpoint));
+            }
+        }
+    }
+
+    fn run_nodes(&self, machine: &Machine<L>, graph: &Graph) -> Result<Vec<Value>, Halt> {
+        let intent = machine.position();
+        let intended_at = machine.last().map_or(Timestamp::UNIX_EPOCH, |record| record.at);
+        let deltas = |text: &str| self.tell(intent.sequence, intended_at, || ProgressBody::Delta { text: text.to_owned() });
+        let moment = Moment { state: machine.state(), intent, intended_at, cancel: self.cancel, deltas: &deltas };
+        let mut values: Vec<Value> = Vec::with_capacity(graph.nodes().len());
+        let mut kept = Vec::with_capacity(graph.nodes().len());
+        for node in graph.nodes() {
+            let inputs: Vec<&Value> = node
+                .inputs
+                .iter()
+                .map(|input| match input {
+                    Input::Literal(value) => value,
+                    Input::Output(from) => &values[*from],
+                })
+                .collect();
+            let yielded = self.workers.of(node).run(node, &inputs, &moment)?;
+            values.push(yielded.value);
+            kept.push(yielded.kept);
+        }
+        Ok(kept)
+    }
+
+    /// Stamps an event, folds it and queues it for the next flush.
+    fn record(&self, machine: &mut Machine<L>, event: Event, pending: &mut Vec<StoredRecord>) -> Result<(), Error> {
+        let at = self.now(machine)?;
+        let kind = event.kind();
+        let (record, stored) = Record::following(machine.position(), at, event);
+        machine.apply(record)?;
+        pending.push(stored);
+        self.tell(machine.position().sequence, at, || ProgressBody::Record { kind, view: Box::new(machine.state().view()) });
+        Ok(())
+    }
+
+    /// Never earlier than the last record: a clock that was set back does not give time away, one that stands before the task's
+    /// beginning is an error.
+    fn now(&self, machine: &Machine<L>) -> Result<Timestamp, DriverError> {
+        let now = self.clock.now();
+        match (machine.started_at(), machine.last()) {
+            (Some(started), _) if now < started => Err(DriverError::ClockBeforeStart { now, started }),
+            (_, Some(last)) => Ok(now.max(last.at)),
+            (_, None) => Ok(now),
+        }
+    }
+
+    fn flush(&self, pending: &mut Vec<StoredRecord>) -> Result<(), Error> {
+        if pending.is_empty() {
+            return Ok(());
+        }
+        self.workers.settle()?;
+        self.journal.append(&self.task, pending)?;
+        pending.clear();
+        Ok(())
+    }
+
+    fn tell(&self, sequence: u64, at: Timestamp, body: impl FnOnce() -> ProgressBody) {
+        if let Some(sink) = &self.progress {
+            sink(Progress { task: self.task.clone(), run: self.run, sequence, at, body: body() });
+        }
+    }
+}

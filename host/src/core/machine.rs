@@ -1,0 +1,231 @@
+//! The Loop: a pure state machine that decides which Graph runs next.
+//!
+//! [`Machine`] wraps a [`Loop`] and owns the order of records that is legal for every Loop. A live run and a recovery
+//! fold the same records through the same function; nothing here does IO or asks for the time.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{
+    chain::{self, Event, Record},
+    graph::Graph,
+    ports::journal::{Position, StoredRecord},
+    view::View,
+};
+use crate::words::{
+    digest::Digest,
+    error::{Error, Facts, Fault, Kind},
+};
+
+/// A pattern of work: what follows from what happened. Pure and synchronous.
+pub trait Loop: Send {
+    /// The name in the admitted record.
+    const NAME: &'static str;
+    /// The version of the records; a journal of another version is refused.
+    const VERSION: u32;
+
+    /// Folds one record. The machine has checked that it is in order.
+    ///
+    /// # Errors
+    /// A record that does not follow from the state; the state is then of no further use.
+    fn apply(&mut self, record: &Record) -> Result<(), IllegalTransition>;
+
+    /// What to do now. Depends on the folded records alone.
+    fn next(&self) -> Next;
+
+    /// The working set for the model, and the journal head it is built from.
+    fn working_set(&self) -> (Digest, Value);
+
+    /// The checkpoints that the last record reached.
+    fn reached(&self) -> &[Checkpoint];
+
+    /// What a person wants to know.
+    fn view(&self) -> View;
+}
+
+/// What to do now.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// Run this Graph.
+    Run(Graph),
+    /// This run ends with an error; a later run may go on.
+    Interrupted(ModelFailure),
+    /// The task is finished.
+    Done,
+}
+
+/// A model's failure that ended a run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the model failed: {code}")]
+pub struct ModelFailure {
+    /// The provider's code.
+    pub code: String,
+    /// The provider's message.
+    pub message: String,
+    /// Whether a later run may succeed.
+    pub retryable: bool,
+}
+
+impl Fault for ModelFailure {
+    fn facts(&self) -> Facts {
+        let hint = if self.retryable {
+            "`wharf resume` tries again; each attempt counts as one plan"
+        } else {
+            "correct the model's configuration, then `wharf resume`; each attempt counts as one plan"
+        };
+        Facts::new("model-failed", Kind::Unavailable, hint)
+    }
+
+    fn why(&self) -> Option<String> {
+        Some(self.message.clone())
+    }
+}
+
+/// Places at which a run may be asked to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Checkpoint {
+    /// A plan version was accepted, before its effects.
+    Plan,
+    /// One step was completed.
+    Step,
+    /// Concluded and durable, nothing published yet.
+    Report,
+}
+
+/// A record that does not follow from the state.
+#[derive(Debug, thiserror::Error)]
+#[error("record {sequence} of the journal does not follow from the records before it")]
+pub struct IllegalTransition {
+    /// Its sequence.
+    pub sequence: u64,
+    /// What was wrong.
+    pub reason: String,
+}
+
+impl Fault for IllegalTransition {
+    fn facts(&self) -> Facts {
+        Facts::new("journal-illegal", Kind::Corrupt, "`wharf audit` shows what is affected; restore the workspace from a backup")
+    }
+
+    fn why(&self) -> Option<String> {
+        Some(self.reason.clone())
+    }
+}
+
+/// A Loop and its place in the journal.
+pub struct Machine<L> {
+    state: L,
+    fingerprint: Digest,
+    position: Position,
+    started_at: Option<Timestamp>,
+    last: Option<Record>,
+    in_flight: Option<Graph>,
+    graphs: u64,
+}
+
+impl<L: Loop> Machine<L> {
+    /// A Loop before its first record.
+    #[must_use]
+    pub fn new(state: L, fingerprint: Digest) -> Self {
+        Self { state, fingerprint, position: chain::origin(fingerprint), started_at: None, last: None, in_flight: None, graphs: 0 }
+    }
+
+    /// Folds stored records.
+    ///
+    /// # Errors
+    /// Records that are not the chain that was written, or not in a legal order.
+    pub fn fold(mut self, stored: &[StoredRecord]) -> Result<Self, Error> {
+        for record in stored {
+            let record = Record::read(self.position, record)?;
+            self.apply(record)?;
+        }
+        Ok(self)
+    }
+
+    /// Folds one record.
+    ///
+    /// # Errors
+    /// A record that is not legal here.
+    pub fn apply(&mut self, record: Record) -> Result<(), IllegalTransition> {
+        let illegal = |reason: &str| Err(IllegalTransition { sequence: record.position.sequence, reason: reason.to_owned() });
+        if record.position.sequence != self.position.sequence + 1 {
+            return illegal("its sequence does not follow");
+        }
+        if self.last.as_ref().is_some_and(|last| record.at < last.at) {
+            return illegal("it is older than the record before it");
+        }
+        match (&record.event, &self.last) {
+            (Event::Admitted { pattern, version, fingerprint, .. }, None) => {
+                if pattern != L::NAME || *version != L::VERSION {
+                    return illegal(&format!("it belongs to the Loop {pattern} version {version}; this version knows {} version {}", L::NAME, L::VERSION));
+                }
+                if *fingerprint != self.fingerprint {
+                    return illegal("it belongs to another request");
+                }
+            }
+            (_, None) => return illegal("the first record must be `admitted`"),
+            (Event::Admitted { .. }, Some(_)) => return illegal("a task is admitted once"),
+            (Event::Resumed { .. }, _) => self.in_flight = None,
+            (Event::Intended { .. }, _) if self.in_flight.is_some() => return illegal("a graph is in flight"),
+            (Event::Intended { graph }, _) => {
+                self.in_flight = Some(graph.clone());
+                self.graphs += 1;
+            }
+            (Event::Finished { outputs }, _) => match self.in_flight.take() {
+                None => return illegal("no graph is in flight"),
+                Some(graph) if graph.nodes().len() != outputs.len() => return illegal("it has not one output for each node"),
+                Some(_) => (),
+            },
+        }
+        self.state.apply(&record)?;
+        self.position = record.position;
+        self.started_at.get_or_insert(record.at);
+        self.last = Some(record);
+        Ok(())
+    }
+
+    /// What to do now.
+    #[must_use]
+    pub fn next(&self) -> Next {
+        self.state.next()
+    }
+
+    /// The Loop's state.
+    #[must_use]
+    pub const fn state(&self) -> &L {
+        &self.state
+    }
+
+    /// The place of the last record.
+    #[must_use]
+    pub const fn position(&self) -> Position {
+        self.position
+    }
+
+    /// When the task was admitted.
+    #[must_use]
+    pub const fn started_at(&self) -> Option<Timestamp> {
+        self.started_at
+    }
+
+    /// How many Graphs were intended so far, over all runs.
+    #[must_use]
+    pub const fn graphs(&self) -> u64 {
+        self.graphs
+    }
+
+    /// The last record.
+    #[must_use]
+    pub const fn last(&self) -> Option<&Record> {
+        self.last.as_ref()
+    }
+
+    /// Whether the task is finished.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.last.is_some() && self.next() == Next::Done
+    }
+}

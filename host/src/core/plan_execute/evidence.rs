@@ -1,0 +1,35 @@
+//! Evidence: the canonical JSON of one committed result, named by its SHA-256.
+
+use serde_json::{Value, json};
+
+use crate::{
+    core::ports::archive::Evidence,
+    words::{
+        digest::Digest,
+        json::{self, JsonText},
+    },
+};
+
+impl Evidence {
+    /// The evidence of a result. `key` is none for a read without a ledger row; a declined step has the key it would have had.
+    #[must_use]
+    pub fn of(fingerprint: Digest, tool: &str, key: Option<&str>, data: &JsonText) -> Self {
+        let value: Value = json!({ "data": data.value(), "fingerprint": fingerprint, "operationKey": key, "tool": tool });
+        let bytes = json::canonical(&value);
+        Self { id: Digest::of(&bytes), bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_is_canonical_and_named_by_its_bytes() {
+        let data = JsonText::of(&json!({"b": 1, "a": [1.5]}));
+        let evidence = Evidence::of(Digest::of("r"), "paint", Some("paint"), &data);
+        let fingerprint = Digest::of("r");
+        assert_eq!(evidence.bytes, format!(r#"{{"data":{{"a":[1.5],"b":1}},"fingerprint":"{fingerprint}","operationKey":"paint","tool":"paint"}}"#));
+        assert_eq!(evidence.id, Digest::of(&evidence.bytes));
+    }
+}

@@ -1,0 +1,44 @@
+//! The Infer worker: asks the model once.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::input;
+use crate::{
+    core::{
+        cancel::Halt,
+        graph::Node,
+        plan_execute::{operations::to_value, state::TaskState},
+        ports::{
+            domain::Domain,
+            model::{Model, Prompt},
+        },
+        worker::{Moment, Worker, Yield},
+    },
+    words::error::Error,
+};
+
+pub(super) struct InferWorker {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) domain: Arc<dyn Domain>,
+}
+
+impl InferWorker {
+    fn prompt<'a>(&'a self, state: &'a TaskState, working_set: &'a str) -> Prompt<'a> {
+        Prompt { request: state.request(), descriptor: self.domain.descriptor(), working_set, answers: state.answers() }
+    }
+}
+
+impl Worker<TaskState> for InferWorker {
+    fn check(&self, _node: &Node, state: &TaskState) -> Result<(), Error> {
+        self.model.check(&self.prompt(state, ""))
+    }
+
+    fn run(&self, _node: &Node, inputs: &[&Value], at: &Moment<'_, TaskState>) -> Result<Yield, Halt> {
+        let working_set: String = input(inputs, 0)?;
+        let prompt = self.prompt(at.state, &working_set);
+        let answer = at.cancel.wait(self.model.sample(&prompt, at.deltas))?;
+        Ok(to_value(&answer).into())
+    }
+}

@@ -1,0 +1,72 @@
+//! The Workers of plan-execute: what each kind of node does in the world.
+
+mod memory;
+mod context;
+mod infer;
+mod interaction;
+mod records;
+
+use std::sync::Arc;
+
+pub use records::RecordError;
+pub(crate) use records::{Records, StoredState};
+
+use self::{context::ContextWorker, infer::InferWorker, interaction::InteractionWorker, memory::MemoryWorker};
+use super::state::TaskState;
+use crate::{
+    core::{
+        contract::OperationKey,
+        ports::{archive::Archive, business::Business, context::Context, domain::Domain, model::Model, permission::Permission},
+        worker::Workers,
+    },
+    words::error::Error,
+};
+
+/// What the Workers of one task stand on.
+#[derive(Clone)]
+pub struct Ports {
+    /// The plugin.
+    pub domain: Arc<dyn Domain>,
+    /// The business database.
+    pub business: Arc<dyn Business>,
+    /// The working set.
+    pub context: Arc<dyn Context>,
+    /// The planner.
+    pub model: Arc<dyn Model>,
+    /// The policy.
+    pub permission: Arc<dyn Permission>,
+    /// Evidence and outputs.
+    pub archive: Arc<dyn Archive>,
+    /// The fault injector: the response of this operation is lost once, after its commit.
+    pub lose_response_of: Option<OperationKey>,
+}
+
+impl Ports {
+    /// The Workers of one task. `workspace` comes before the scope of its working set.
+    #[must_use]
+    pub fn workers(self) -> Workers<TaskState> {
+        Workers {
+            memory: Box::new(MemoryWorker { records: Records { business: Arc::clone(&self.business), archive: Arc::clone(&self.archive) } }),
+            context: Box::new(ContextWorker { context: Arc::clone(&self.context) }),
+            infer: Box::new(InferWorker { model: Arc::clone(&self.model), domain: Arc::clone(&self.domain) }),
+            interaction: Box::new(InteractionWorker { ports: self }),
+        }
+    }
+}
+
+/// A stage gave a Worker something that it does not know.
+#[derive(Debug, thiserror::Error)]
+#[error("a node has an input that its worker does not know")]
+struct UnknownInput(#[source] serde_json::Error);
+
+impl crate::words::error::Fault for UnknownInput {
+    fn facts(&self) -> crate::words::error::Facts {
+        crate::words::error::Facts::new("unknown-node-input", crate::words::error::Kind::Bug, "report this with the output of `wharf status`")
+    }
+}
+
+/// Reads a node's input.
+fn input<T: serde::de::DeserializeOwned>(inputs: &[&serde_json::Value], at: usize) -> Result<T, Error> {
+    let value = inputs.get(at).map_or(serde_json::Value::Null, |value| (*value).clone());
+    Ok(serde_json::from_value(value).map_err(UnknownInput)?)
+}

@@ -1,0 +1,52 @@
+//! The event stream: what happens, while it happens.
+//!
+//! Each event carries task, run and sequence. The sequence is the journal's, so that a reader that remembers the highest one
+//! it has seen sees each once over restarts. Deltas of a model's answer are never journaled; they carry the sequence of the
+//! intent they belong to.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::view::View;
+use crate::words::id::{RunId, TaskId};
+
+/// One event of a run.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Progress {
+    /// The task.
+    pub task: TaskId,
+    /// The run; a resume is another run.
+    pub run: RunId,
+    /// The journal sequence of the record it tells of.
+    pub sequence: u64,
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    pub body: ProgressBody,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum ProgressBody {
+    /// A record was made.
+    Record {
+        /// `admitted`, `resumed`, `intended` or `finished`.
+        kind: &'static str,
+        /// The task after it.
+        view: Box<View>,
+    },
+    /// A piece of the model's answer.
+    Delta {
+        /// The piece.
+        text: String,
+    },
+}
+
+/// Receives events. Called on the thread that runs the task: return quickly.
+pub type ProgressSink = Arc<dyn Fn(Progress) + Send + Sync>;

@@ -1,0 +1,78 @@
+//! What a person wants to know of a task: for the live display and for `status`.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// A task at one moment.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct View {
+    /// Where it stands.
+    pub stage: &'static str,
+    /// `running` until there is a stop reason, then the report's status.
+    pub status: &'static str,
+    /// Why it stopped, where it did.
+    pub stop_reason: Option<&'static str>,
+    /// The version of the newest accepted plan; 0 before the first.
+    pub plan_version: u32,
+    /// All steps of all accepted plans, oldest first.
+    pub steps: Vec<StepView>,
+    /// Budgets used.
+    pub usage: UsageView,
+    /// When it was admitted.
+    pub started_at: Option<Timestamp>,
+    /// When admission of new plans and actions ends.
+    pub deadline_at: Option<Timestamp>,
+    /// Records folded.
+    pub records: u64,
+}
+
+/// One step of an accepted plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct StepView {
+    /// The plan's version.
+    pub version: u32,
+    /// The step's id.
+    pub id: String,
+    /// Its tool.
+    pub tool: String,
+    /// How far it is.
+    pub state: StepState,
+}
+
+/// How far a step is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum StepState {
+    /// Not begun.
+    Pending,
+    /// Being performed.
+    Running,
+    /// Committed and verified.
+    Completed,
+    /// Declined by the domain as a regular answer.
+    Declined,
+    /// Ended without an effect, or with an unknown one.
+    Failed,
+    /// A later plan took its place.
+    Superseded,
+}
+
+/// Budgets used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct UsageView {
+    /// Model attempts reserved.
+    pub model_calls: u32,
+    /// Model attempts allowed.
+    pub max_plans: u32,
+    /// Tool calls reserved.
+    pub action_calls: u32,
+    /// Tool calls allowed.
+    pub max_actions: u32,
+}
