@@ -1,0 +1,307 @@
+//! One file, written whole or not at all.
+//!
+//! Owns how a file of a workspace is written (temporary file, sync, rename, sync of the folder), read within a bound
+//! and compared with what it should be. It never decides whether a difference matters, and it knows no file by name.
+//! Called by everything else here that touches a file.
+
+use std::{
+    fmt, fs,
+    fs::{File, Permissions},
+    io::{self, ErrorKind, Read as _, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use tempfile::NamedTempFile;
+
+use super::durable_folder;
+use crate::{
+    core::ports::archive::FileState,
+    words::error::{Facts, Fault, Kind},
+};
+
+const TEMPORARY_PREFIX: &str = ".wharf-";
+const TEMPORARY_SUFFIX: &str = ".tmp";
+
+/// Writes a file and replaces what stood there. Durable when it returns, its folder included (but not that folder's own
+/// entry in its parent). A kill leaves the old file or the new one, and at most a temporary file beside it.
+///
+/// # Errors
+/// [`FileError`] with the file's path; the temporary file is removed.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let temporary = temporary_with(path, bytes)?;
+    let fail = |source| FileError::new(path, Action::Write, source);
+    temporary.as_file().sync_all().map_err(fail)?;
+    temporary.persist(path).map_err(|error| fail(error.error))?;
+    durable_folder::sync(durable_folder::parent(path))
+}
+
+/// Writes a file so that no reader sees half of it. Not durable: after a power loss it may be torn or absent.
+///
+/// # Errors
+/// As [`write`].
+pub fn export(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    temporary_with(path, bytes)?
+        .persist(path)
+        .map_err(|error| FileError::new(path, Action::Write, error.error))?;
+    Ok(())
+}
+
+/// Makes a file durable that stands already and may have been written by a process that was killed before its sync.
+///
+/// # Errors
+/// [`FileError`] if it cannot be opened or synced.
+pub fn settle(path: &Path) -> Result<(), FileError> {
+    File::open(path)
+        .and_then(|file| file.sync_all())
+        .map_err(|source| FileError::new(path, Action::Sync, source))?;
+    durable_folder::sync(durable_folder::parent(path))
+}
+
+/// Removes a file where there is one. Durable when it returns.
+///
+/// # Errors
+/// [`FileError`] if it stays or its folder cannot be synced.
+pub fn remove(path: &Path) -> Result<(), FileError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != ErrorKind::NotFound => {
+            Err(FileError::new(path, Action::Remove, source))
+        }
+        _ => durable_folder::sync(durable_folder::parent(path)),
+    }
+}
+
+/// Reads a file of at most `limit` bytes; none: it does not exist. A link is followed.
+///
+/// # Errors
+/// [`FileError`] if it is no regular file, too large or unreadable.
+pub fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>, FileError> {
+    let fail = |source| FileError::new(path, Action::Read, source);
+    // Asked before opening: to open a named pipe would wait for its writer.
+    match fs::metadata(path) {
+        Err(source) if source.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(fail(source)),
+        Ok(metadata) if !metadata.is_file() => {
+            return Err(FileError::NotAFile { path: path.into() });
+        }
+        Ok(_) => {}
+    }
+    let bytes = read_at_most(path, limit).map_err(fail)?;
+    if bytes.len() > limit {
+        return Err(FileError::TooLarge {
+            path: path.into(),
+            limit,
+        });
+    }
+    Ok(Some(bytes))
+}
+
+/// Compares the file that stands at `path` with what should stand there. A link, or anything else that is no regular
+/// file, is [`FileState::Other`].
+///
+/// # Errors
+/// [`FileError`] if it cannot be read.
+pub fn inspect(path: &Path, wanted: &[u8]) -> Result<FileState, FileError> {
+    let fail = |source| FileError::new(path, Action::Read, source);
+    match fs::symlink_metadata(path) {
+        Err(source) if source.kind() == ErrorKind::NotFound => Ok(FileState::Absent),
+        Err(source) => Err(fail(source)),
+        Ok(metadata) if !metadata.is_file() => Ok(FileState::Other),
+        Ok(_) => Ok(compare(
+            &read_at_most(path, wanted.len()).map_err(fail)?,
+            wanted,
+        )),
+    }
+}
+
+/// Compares bytes that were found with those that should be there: whole, torn (empty, a prefix, or a prefix followed by
+/// NULs, never longer than what should be there) or other.
+#[must_use]
+pub fn compare(found: &[u8], wanted: &[u8]) -> FileState {
+    if found == wanted {
+        return FileState::Whole;
+    }
+    let same = found.iter().zip(wanted).take_while(|(a, b)| a == b).count();
+    if found.len() <= wanted.len() && found[same..].iter().all(|byte| *byte == 0) {
+        FileState::Torn
+    } else {
+        FileState::Other
+    }
+}
+
+/// Whether a file of that name is one that a killed [`write`] or [`export`] left behind.
+#[must_use]
+pub fn is_temporary(name: &str) -> bool {
+    name.starts_with(TEMPORARY_PREFIX) && name.ends_with(TEMPORARY_SUFFIX)
+}
+
+/// What was tried on a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Reading a file or listing a folder.
+    Read,
+    /// Writing a file.
+    Write,
+    /// Making a folder.
+    Create,
+    /// Making durable.
+    Sync,
+    /// Removing a file.
+    Remove,
+    /// Taking a lock.
+    Lock,
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "written",
+            Self::Create => "created",
+            Self::Sync => "synced",
+            Self::Remove => "removed",
+            Self::Lock => "locked",
+        })
+    }
+}
+
+/// Why a file or a folder could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The operating system refused.
+    #[error("{} cannot be {action}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried.
+        action: Action,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A folder, a pipe or the like stands where a file should.
+    #[error("{} is not a regular file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// More bytes than such a file may have.
+    #[error("{} has more than {limit} bytes", path.display())]
+    TooLarge {
+        /// The path.
+        path: PathBuf,
+        /// Bytes allowed.
+        limit: usize,
+    },
+}
+
+impl FileError {
+    /// What the operating system said of a path.
+    #[must_use]
+    pub fn new(path: &Path, action: Action, source: io::Error) -> Self {
+        Self::Io {
+            path: path.into(),
+            action,
+            source,
+        }
+    }
+}
+
+impl Fault for FileError {
+    fn facts(&self) -> Facts {
+        let source = match self {
+            Self::Io { source, .. } => source,
+            Self::NotAFile { .. } => {
+                return Facts::new(
+                    "path-taken",
+                    Kind::Conflict,
+                    "move away what stands there, then run the same command again",
+                );
+            }
+            Self::TooLarge { .. } => {
+                return Facts::new(
+                    "file-too-large",
+                    Kind::Limit,
+                    "check that it is the file that was meant",
+                );
+            }
+        };
+        let (code, kind, hint) = match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => (
+                "disk-full",
+                Kind::Unavailable,
+                "free some space, then resume; what was committed stays",
+            ),
+            ErrorKind::ReadOnlyFilesystem => (
+                "disk-read-only",
+                Kind::Unavailable,
+                "make the file system writable, or choose a directory on another one",
+            ),
+            ErrorKind::PermissionDenied => (
+                "file-permission",
+                Kind::Unavailable,
+                "give this user the right to read and write there, then run the same command again",
+            ),
+            ErrorKind::NotFound => (
+                "folder-missing",
+                Kind::Unavailable,
+                "a folder of the path is missing: restore it, or check the path",
+            ),
+            ErrorKind::NotADirectory | ErrorKind::IsADirectory | ErrorKind::AlreadyExists => (
+                "path-taken",
+                Kind::Conflict,
+                "a file stands where a folder should, or the other way round: move it away",
+            ),
+            _ => (
+                "file-io",
+                Kind::Unavailable,
+                "check the disk and the system's log, then resume",
+            ),
+        };
+        Facts::new(code, kind, hint)
+    }
+
+    fn why(&self) -> Option<String> {
+        match self {
+            Self::Io { .. } => None,
+            Self::NotAFile { .. } => Some("a folder or a special file stands there".into()),
+            Self::TooLarge { .. } => Some("no file of this sort may be larger".into()),
+        }
+    }
+}
+
+fn temporary_with(path: &Path, bytes: &[u8]) -> Result<NamedTempFile, FileError> {
+    let fail = |source| FileError::new(path, Action::Write, source);
+    // A new name for each: two processes may write the same component at once.
+    let mut temporary = tempfile::Builder::new()
+        .prefix(TEMPORARY_PREFIX)
+        .suffix(TEMPORARY_SUFFIX)
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(durable_folder::parent(path))
+        .map_err(|error| fail(bare(error)))?;
+    temporary.as_file_mut().write_all(bytes).map_err(fail)?;
+    Ok(temporary)
+}
+
+/// The operating system's own words, without the path that `tempfile` adds to them.
+fn bare(error: io::Error) -> io::Error {
+    match error.get_ref().and_then(std::error::Error::source) {
+        Some(cause) => match cause.downcast_ref::<io::Error>() {
+            Some(inner) => inner
+                .raw_os_error()
+                .map_or_else(|| inner.kind().into(), io::Error::from_raw_os_error),
+            None => error,
+        },
+        None => error,
+    }
+}
+
+/// The first `limit + 1` bytes at most.
+fn read_at_most(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take((limit as u64).saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,90 @@
+//! Folders that are still there after the power was lost.
+//!
+//! Owns making, syncing and sweeping folders. It never removes anything but temporary files of
+//! [`super::durable_file`]. Called by everything here that makes a folder.
+
+use std::{
+    fs::{self, File},
+    io::ErrorKind,
+    path::Path,
+};
+
+use super::durable_file::{self, Action, FileError};
+
+/// Makes a folder and every missing folder above it. Durable when it returns, also where a killed process had made some
+/// of them without a sync: every folder above is synced again, as far as this user may open it.
+///
+/// # Errors
+/// [`FileError`] if one cannot be made, or one that was made here cannot be synced.
+pub fn create(path: &Path) -> Result<(), FileError> {
+    let mut made = Vec::new();
+    for folder in path.ancestors().collect::<Vec<_>>().into_iter().rev() {
+        if folder.as_os_str().is_empty() || folder.is_dir() {
+            continue;
+        }
+        match fs::create_dir(folder) {
+            Ok(()) => made.push(folder),
+            // Another process made it meanwhile; what is not a folder is refused.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
+            Err(error) => return Err(FileError::new(folder, Action::Create, error)),
+        }
+    }
+    for folder in path.ancestors().filter(|folder| folder.parent().is_some()) {
+        match sync(parent(folder)) {
+            Err(error) if made.contains(&folder) => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Makes the entries of a folder durable.
+///
+/// # Errors
+/// [`FileError`] if it cannot be opened or synced.
+pub fn sync(folder: &Path) -> Result<(), FileError> {
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|source| FileError::new(folder, Action::Sync, source))
+}
+
+/// The names in a folder, sorted, those that are not UTF-8 with replacement characters; none: there is no such folder.
+///
+/// # Errors
+/// [`FileError`] if it cannot be read.
+pub fn names(folder: &Path) -> Result<Option<Vec<String>>, FileError> {
+    let fail = |source| FileError::new(folder, Action::Read, source);
+    let entries = match fs::read_dir(folder) {
+        Err(source) if source.kind() == ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(fail)?,
+    };
+    let mut names = entries
+        .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(fail)?;
+    names.sort();
+    Ok(Some(names))
+}
+
+/// Removes the temporary files that killed writers left in a folder. Only the one process that writes there may call it.
+///
+/// # Errors
+/// [`FileError`] if the folder cannot be read or a file stays.
+pub fn sweep(folder: &Path) -> Result<(), FileError> {
+    for name in names(folder)?.unwrap_or_default() {
+        if durable_file::is_temporary(&name) {
+            let path = folder.join(name);
+            fs::remove_file(&path)
+                .map_err(|source| FileError::new(&path, Action::Remove, source))?;
+        }
+    }
+    Ok(())
+}
+
+/// The folder that holds a path.
+pub(super) fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}

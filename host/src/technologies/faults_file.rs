@@ -1,0 +1,99 @@
+//! `faults.json`: the faults that the trusted side wants injected into one task.
+//!
+//! Owns the file's form. It injects nothing, and a plugin never sees it. Written at admission, read on every run by the
+//! host's fault injector.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::durable_file::{self, FileError};
+use crate::{
+    core::contract::OperationKey,
+    words::{
+        error::{Facts, Fault, Kind},
+        json::{self, JsonBounds},
+    },
+};
+
+const BOUNDS: JsonBounds = JsonBounds {
+    bytes: 4096,
+    depth: 4,
+};
+
+/// What is to go wrong in one task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Faults {
+    /// The operation whose response is lost once its commit is durable.
+    #[serde(rename = "loseResponseOf")]
+    pub lose_response_of: OperationKey,
+}
+
+impl Faults {
+    /// Reads a task's faults; none: it has no such file.
+    ///
+    /// # Errors
+    /// [`FaultsError`] if the file is unreadable or not exactly the documented form.
+    pub fn read(path: &Path) -> Result<Option<Self>, FaultsError> {
+        let Some(bytes) = durable_file::read(path, BOUNDS.bytes)? else {
+            return Ok(None);
+        };
+        let malformed = |why: String| FaultsError::Malformed {
+            path: path.into(),
+            why,
+        };
+        let text = String::from_utf8(bytes).map_err(|error| malformed(error.to_string()))?;
+        let value =
+            json::parse_strict(&text, BOUNDS).map_err(|error| malformed(error.to_string()))?;
+        let faults: Self =
+            serde_json::from_value(value).map_err(|error| malformed(error.to_string()))?;
+        // Deserialising checks no bounds of a key.
+        OperationKey::new(faults.lose_response_of.as_str().to_owned())
+            .ok_or_else(|| malformed("an operation key has 1 to 200 bytes without NUL".into()))?;
+        Ok(Some(faults))
+    }
+
+    /// The bytes of the file.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        json::canonical(self).into_bytes()
+    }
+}
+
+/// Why a task's faults cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FaultsError {
+    /// Not the documented form.
+    #[error("{} is not a list of faults", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The file cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl Fault for FaultsError {
+    fn facts(&self) -> Facts {
+        match self {
+            Self::Malformed { .. } => Facts::new(
+                "faults-malformed",
+                Kind::Corrupt,
+                "restore the file as it was at admission, then resume",
+            ),
+            Self::File(error) => error.facts(),
+        }
+    }
+
+    fn why(&self) -> Option<String> {
+        match self {
+            Self::Malformed { why, .. } => Some(why.clone()),
+            Self::File(error) => error.why(),
+        }
+    }
+}

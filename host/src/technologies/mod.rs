@@ -1,0 +1,19 @@
+//! What stands behind the ports: files, the embedded Context, and the planners that need no network.
+//!
+//! Each file is one technology or one of its parts; they know the words and the ports, and nothing above them.
+//! Databases and plugins have folders of their own.
+
+pub mod admission;
+pub mod archive;
+#[cfg(test)]
+pub(crate) mod context_conformance;
+pub mod durable_file;
+pub mod durable_folder;
+pub mod embedded_context;
+pub mod faults_file;
+pub mod policy_file;
+pub mod script_planner;
+pub mod search_planner;
+pub mod task_lock;
+pub mod tool_sequences;
+pub mod workspace;

@@ -1,0 +1,215 @@
+//! `policy.json`: the built-in permission, one file per task.
+//!
+//! Owns the file's form and the answer it gives. It is read at every question and nothing is kept, so that an operator
+//! who edits it is obeyed by the next tool call; whatever is wrong with it is a refusal, never a yes. It is not an
+//! identity provider, and it knows no tools: who may act for a task may call all of them. Called by the driver.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    durable_file::{self, FileError},
+    workspace::Workspace,
+};
+use crate::{
+    core::{ports::permission::Permission, request::Request},
+    words::{
+        digest::Digest,
+        error::{Error, Facts, Fault, Kind},
+        id::{PrincipalId, TaskId},
+        json::{self, JsonBounds},
+    },
+};
+
+const BOUNDS: JsonBounds = JsonBounds {
+    bytes: 64 * 1024,
+    depth: 3,
+};
+
+/// The permission that the policy files of a workspace give.
+#[derive(Debug, Clone)]
+pub struct PolicyFile {
+    workspace: Workspace,
+}
+
+impl PolicyFile {
+    /// The policies of a workspace.
+    #[must_use]
+    pub const fn new(workspace: Workspace) -> Self {
+        Self { workspace }
+    }
+}
+
+impl Permission for PolicyFile {
+    fn check(&self, request: &Request, _tool: Option<&str>) -> Result<(), Error> {
+        Policy::read(&self.workspace.policy_file(&request.id))?.allow(request)?;
+        Ok(())
+    }
+}
+
+/// The content of one policy file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Policy {
+    /// The fingerprint of the only request that it speaks of.
+    pub fingerprint: Digest,
+    /// Whether anybody may act at all.
+    pub enabled: bool,
+    /// Who may.
+    pub principals: Vec<PrincipalId>,
+}
+
+impl Policy {
+    /// Reads a policy file: at most 64 KiB of strict JSON of exactly this form.
+    ///
+    /// # Errors
+    /// [`PolicyError`] if it is missing, unreadable or of another form.
+    pub fn read(path: &Path) -> Result<Self, PolicyError> {
+        let bytes = match durable_file::read(path, BOUNDS.bytes) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Err(PolicyError::Missing { path: path.into() }),
+            Err(source) => {
+                return Err(PolicyError::Unreadable {
+                    path: path.into(),
+                    source,
+                });
+            }
+        };
+        Self::parse(bytes).map_err(|why| PolicyError::Malformed {
+            path: path.into(),
+            why,
+        })
+    }
+
+    /// Whether it lets the request's principal act.
+    ///
+    /// # Errors
+    /// [`PolicyError`], which says why not.
+    pub fn allow(&self, request: &Request) -> Result<(), PolicyError> {
+        let task = || request.id.clone();
+        if self.fingerprint != request.fingerprint() {
+            return Err(PolicyError::OtherRequest { task: task() });
+        }
+        if !self.enabled {
+            return Err(PolicyError::Disabled { task: task() });
+        }
+        if !self.principals.contains(&request.principal) {
+            return Err(PolicyError::Principal {
+                task: task(),
+                principal: request.principal.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The bytes of the file.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut text = serde_json::to_string_pretty(self)
+            .expect("digests, booleans and identifiers can be written as JSON");
+        text.push('\n');
+        text.into_bytes()
+    }
+
+    fn parse(bytes: Vec<u8>) -> Result<Self, String> {
+        let text = String::from_utf8(bytes).map_err(|error| error.to_string())?;
+        let value = json::parse_strict(&text, BOUNDS).map_err(|error| error.to_string())?;
+        serde_json::from_value(value).map_err(|error| error.to_string())
+    }
+}
+
+/// Why a policy does not allow it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// There is none.
+    #[error("there is no policy at {}", path.display())]
+    Missing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// It cannot be read.
+    #[error("the policy at {} cannot be read", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: FileError,
+    },
+    /// It does not have the documented form.
+    #[error("the policy at {} does not have the documented form", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It was written for another request.
+    #[error("the policy of task {task} was written for another request")]
+    OtherRequest {
+        /// The task.
+        task: TaskId,
+    },
+    /// It is switched off.
+    #[error("the policy of task {task} is switched off")]
+    Disabled {
+        /// The task.
+        task: TaskId,
+    },
+    /// The principal is not among those it names.
+    #[error("the policy of task {task} does not let {principal} act")]
+    Principal {
+        /// The task.
+        task: TaskId,
+        /// Who asked.
+        principal: PrincipalId,
+    },
+}
+
+impl Fault for PolicyError {
+    fn facts(&self) -> Facts {
+        let (code, kind, hint) = match self {
+            Self::Missing { .. } => (
+                "policy-missing",
+                Kind::Denied,
+                "restore the policy file if the task may go on, then resume",
+            ),
+            Self::Unreadable { .. } => (
+                "policy-unreadable",
+                Kind::Denied,
+                "make the policy file readable for this user, then resume",
+            ),
+            Self::Malformed { .. } => (
+                "policy-malformed",
+                Kind::Corrupt,
+                "write the policy as documented (fingerprint, enabled, principals), then resume",
+            ),
+            Self::OtherRequest { .. } => (
+                "policy-other-request",
+                Kind::Denied,
+                "put the fingerprint of this task's request into its policy if it may go on, then resume",
+            ),
+            Self::Disabled { .. } => (
+                "policy-disabled",
+                Kind::Denied,
+                "set `enabled` to true in the task's policy if it may go on, then resume",
+            ),
+            Self::Principal { .. } => (
+                "principal-not-allowed",
+                Kind::Denied,
+                "add the principal to the task's policy if it may act, then resume",
+            ),
+        };
+        Facts::new(code, kind, hint)
+    }
+
+    fn why(&self) -> Option<String> {
+        match self {
+            Self::Malformed { why, .. } => Some(why.clone()),
+            // The message of the source names the path once more, its own cause is what matters.
+            Self::Unreadable { source, .. } => source.why(),
+            _ => None,
+        }
+    }
+}

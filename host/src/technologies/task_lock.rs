@@ -1,0 +1,134 @@
+//! One runner owns a task.
+//!
+//! Owns the operating system's lock on `tasks/<id>/.lock`. The system releases it when its owner ends, however it ends;
+//! the file stays, since removing it would let two runners lock two files. It never waits.
+//! Called by whoever runs, resumes or audits a task.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{ErrorKind, Read as _, Seek as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+use super::durable_file::{Action, FileError};
+use crate::words::error::{Facts, Fault, Kind};
+
+/// The name of the lock's file in a task's folder.
+pub const LOCK_FILE: &str = ".lock";
+
+/// Proof that this process owns a task, until it is dropped.
+#[derive(Debug)]
+pub struct TaskLock {
+    folder: PathBuf,
+    _file: File,
+}
+
+impl TaskLock {
+    /// Takes the lock of the task whose folder this is, at once or not at all, and leaves this process' id in its file.
+    ///
+    /// # Errors
+    /// [`TaskLockError::Owned`] while another runner has it, in this process or another; [`FileError`] if the folder is
+    /// missing or its file system has no locks.
+    pub fn acquire(folder: &Path) -> Result<Self, TaskLockError> {
+        let path = folder.join(LOCK_FILE);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(|source| FileError::new(&path, Action::Lock, source))?;
+        let mut file = locked(file, &path)?;
+        // For the message of a second runner only; no run fails for it.
+        let _ = file
+            .set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| writeln!(file, "{}", std::process::id()));
+        Ok(Self {
+            folder: folder.into(),
+            _file: file,
+        })
+    }
+
+    /// Takes the lock without writing anything, for an audit; none: no runner ever was here, so there is no file to lock.
+    ///
+    /// # Errors
+    /// As [`Self::acquire`].
+    pub fn acquire_read_only(folder: &Path) -> Result<Option<Self>, TaskLockError> {
+        let path = folder.join(LOCK_FILE);
+        let file = match File::open(&path) {
+            Err(source) if source.kind() == ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(|source| FileError::new(&path, Action::Lock, source))?,
+        };
+        Ok(Some(Self {
+            folder: folder.into(),
+            _file: locked(file, &path)?,
+        }))
+    }
+
+    /// The folder of the task that it owns.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+/// Why a task's lock was not given.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TaskLockError {
+    /// Another runner has it.
+    #[error("the task in {} is owned by {}", folder.display(), owner_name(*owner))]
+    Owned {
+        /// The task's folder.
+        folder: PathBuf,
+        /// The owner's process id, where its file tells it.
+        owner: Option<u32>,
+    },
+    /// The lock's file cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl Fault for TaskLockError {
+    fn facts(&self) -> Facts {
+        match self {
+            Self::Owned { .. } => Facts::new(
+                "task-owned",
+                Kind::Conflict,
+                "wait until it ends, or cancel it; nothing was done here",
+            ),
+            Self::File(error) => error.facts(),
+        }
+    }
+
+    fn why(&self) -> Option<String> {
+        match self {
+            Self::Owned { .. } => Some("one runner at a time owns a task".into()),
+            Self::File(error) => error.why(),
+        }
+    }
+}
+
+fn owner_name(owner: Option<u32>) -> String {
+    owner.map_or_else(
+        || "another process".to_owned(),
+        |id| format!("process {id}"),
+    )
+}
+
+fn locked(mut file: File, path: &Path) -> Result<File, TaskLockError> {
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            let mut text = String::new();
+            // What cannot be read is not told; the refusal stands either way.
+            let _ = (&mut file).take(20).read_to_string(&mut text);
+            Err(TaskLockError::Owned {
+                folder: super::durable_folder::parent(path).into(),
+                owner: text.trim().parse().ok(),
+            })
+        }
+        Err(TryLockError::Error(source)) => Err(FileError::new(path, Action::Lock, source).into()),
+    }
+}
