@@ -58,7 +58,6 @@ pub(crate) struct Guest {
 fn build_workspace(workspace: &Workspace, destination: &str) -> Result<Vec<Guest>> {
     let mut cargo = workspace.compile("build");
     cargo.args([
-        "--workspace",
         "--target",
         GUEST_TARGET,
         "--message-format",

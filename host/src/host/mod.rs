@@ -1,0 +1,18 @@
+//! The wiring: from a directory, a plugin and a request to a run.
+//!
+//! Chooses the technologies behind the core's ports and decides nothing else. Edges (command line, servers) and embedders
+//! call it.
+
+mod builder;
+mod stores;
+mod task;
+mod admission;
+mod preflight;
+mod run;
+mod status;
+mod audit;
+
+pub use audit::{AuditReport, Finding, TaskAudit, audit};
+pub use builder::{Host, HostBuilder};
+pub use status::{TaskStatus, status, tasks};
+pub use task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task};
