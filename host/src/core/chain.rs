@@ -164,7 +164,7 @@ mod tests {
         let mut position = start;
         let stored = (0..3)
             .map(|second| {
-                let event = Event::Resumed { run: RunId::new() };
+                let event = Event::Resumed { run: RunId::beginning_at(Timestamp::UNIX_EPOCH) };
                 let (record, stored) = Record::following(position, Timestamp::from_second(second).unwrap(), event);
                 position = record.position;
                 stored

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// The text is not an identifier.
@@ -82,16 +83,13 @@ identifiers! {
 pub struct RunId(uuid::Uuid);
 
 impl RunId {
-    /// A new one, ordered by time.
+    /// A new one; later runs sort behind earlier ones.
     #[must_use]
-    pub fn new() -> Self {
-        Self(uuid::Uuid::now_v7())
-    }
-}
-
-impl Default for RunId {
-    fn default() -> Self {
-        Self::new()
+    pub fn beginning_at(now: Timestamp) -> Self {
+        let seconds = u64::try_from(now.as_second()).unwrap_or(0);
+        let nanos = u32::try_from(now.subsec_nanosecond()).unwrap_or(0);
+        let stamp = uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos);
+        Self(uuid::Uuid::new_v7(stamp))
     }
 }
 

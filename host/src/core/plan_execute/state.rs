@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     budgets::Spending,
-    operations::{Checked, Concluded, Outcome, Output, Performance, Performing, Seen, StepRecord, output},
+    operations::{Act, Checked, Concluded, Outcome, Output, Performance, Performing, Seen, StepRecord, output},
     plan_reader, report, stages,
     stop::StopReason,
     view,
@@ -17,7 +17,7 @@ use crate::{
     core::{
         chain::{Event, Record},
         contract::{Completed, OperationKey, Plan, PlanStatus, Subject, Violation},
-        graph::Graph,
+        graph::{Graph, Input},
         machine::{Checkpoint, IllegalTransition, Loop, ModelFailure, Next},
         ports::{journal::Position, model::Answer},
         request::Request,
@@ -112,7 +112,7 @@ pub(super) enum Stage {
     Interrupted(ModelFailure),
     Stopped(Verdict),
     Publishing(Verdict, Graph),
-    Published(Verdict),
+    Published(Verdict, Graph),
 }
 
 /// How a task ended.
@@ -237,18 +237,20 @@ impl TaskState {
         self.verdict().map(|verdict| verdict.reason)
     }
 
-    /// The outputs that publication writes or has written, once they are intended.
+    /// The outputs whose publication is intended or done, in the order in which they are written.
     #[must_use]
-    pub fn intended_publication(&self) -> Option<&Graph> {
-        match &self.stage {
-            Stage::Publishing(_, graph) => Some(graph),
+    pub fn publication(&self) -> Option<Vec<Output>> {
+        let (Stage::Publishing(_, graph) | Stage::Published(_, graph)) = &self.stage else { return None };
+        let Input::Literal(literal) = graph.nodes().first()?.inputs.first()? else { return None };
+        match serde_json::from_value(literal.clone()) {
+            Ok(Act::Publish(outputs)) => Some(outputs),
             _ => None,
         }
     }
 
     pub(super) const fn verdict(&self) -> Option<&Verdict> {
         match &self.stage {
-            Stage::Stopped(verdict) | Stage::Publishing(verdict, _) | Stage::Published(verdict) => Some(verdict),
+            Stage::Stopped(verdict) | Stage::Publishing(verdict, _) | Stage::Published(verdict, _) => Some(verdict),
             _ => None,
         }
     }
@@ -270,7 +272,7 @@ impl TaskState {
             Stage::Recovering { .. } => stages::RECOVER,
             Stage::Concluding => stages::CONCLUDE,
             Stage::Stopped(_) | Stage::Publishing(..) => stages::PUBLISH,
-            Stage::Interrupted(_) | Stage::Published(_) => return None,
+            Stage::Interrupted(_) | Stage::Published(..) => return None,
         })
     }
 
@@ -352,8 +354,8 @@ impl TaskState {
                 }
                 Concluded::Refused { violations } => self.stop(StopReason::ConclusionRefused, violations),
             },
-            Stage::Publishing(verdict, _) => self.stage = Stage::Published(verdict),
-            Stage::Interrupted(_) | Stage::Stopped(_) | Stage::Published(_) => {
+            Stage::Publishing(verdict, graph) => self.stage = Stage::Published(verdict, graph),
+            Stage::Interrupted(_) | Stage::Stopped(_) | Stage::Published(..) => {
                 return Err(IllegalTransition { sequence, reason: "no stage is in flight".to_owned() });
             }
         }
@@ -483,7 +485,7 @@ impl Loop for TaskState {
             Stage::Interrupted(failure) => Next::Interrupted(failure.clone()),
             Stage::Stopped(verdict) => Next::Run(stages::publish(report::outputs(self, verdict))),
             Stage::Publishing(_, graph) => Next::Run(graph.clone()),
-            Stage::Published(_) => Next::Done,
+            Stage::Published(..) => Next::Done,
         }
     }
 

@@ -14,7 +14,7 @@ pub(super) fn of(state: &TaskState) -> View {
             Stage::Recovering { .. } => "recover",
             Stage::Concluding => "conclude",
             Stage::Stopped(_) | Stage::Publishing(..) => "publish",
-            Stage::Published(_) => "done",
+            Stage::Published(..) => "done",
         },
         status: match (&state.stage, verdict) {
             (Stage::Interrupted(_), _) => "interrupted",

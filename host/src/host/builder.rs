@@ -1,0 +1,224 @@
+//! `HostBuilder` and `Host`: one workspace, its plugins and whoever runs tasks in it.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tokio::runtime::Handle;
+
+use super::{
+    run,
+    stores::Stores,
+    task::{Outcome, PlanExecute, RunOptions, Task},
+};
+use crate::{
+    business::BusinessStore,
+    core::ports::{context::Context, permission::Permission},
+    plugin::{CompileCache, EngineLimits, Plugin, PluginEngine, PluginLimits, VerifiedBytes},
+    technologies::{
+        embedded_context::{ContextBounds, EmbeddedContext},
+        workspace::Workspace,
+    },
+    words::{
+        clock::{Clock, SystemClock},
+        digest::Digest,
+        error::{Error, Facts, Fault, Kind},
+        id::TenantId,
+    },
+};
+
+/// Chooses what a [`Host`] stands on.
+#[derive(Clone)]
+pub struct HostBuilder {
+    directory: PathBuf,
+    compile_cache: Option<PathBuf>,
+    limits: PluginLimits,
+    clock: Arc<dyn Clock>,
+    context: Option<Arc<dyn Context>>,
+    permission: Option<Arc<dyn Permission>>,
+}
+
+impl HostBuilder {
+    /// A host of the workspace in this directory. Without further calls: no compile cache, [`PluginLimits::standard`], the
+    /// machine's clock, a Context in memory, and each task's `policy.json`.
+    #[must_use]
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self {
+            directory: directory.into(),
+            compile_cache: None,
+            limits: PluginLimits::standard(),
+            clock: Arc::new(SystemClock),
+            context: None,
+            permission: None,
+        }
+    }
+
+    /// Keeps compiled plugins in this folder, which must belong to this user alone.
+    #[must_use]
+    pub fn compile_cache(mut self, folder: Option<PathBuf>) -> Self {
+        self.compile_cache = folder;
+        self
+    }
+
+    /// What a plugin may use.
+    #[must_use]
+    pub const fn limits(mut self, limits: PluginLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Where time comes from.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Where working sets are kept.
+    #[must_use]
+    pub fn context(mut self, context: Arc<dyn Context>) -> Self {
+        self.context = Some(context);
+        self
+    }
+
+    /// Who decides what a principal may do.
+    #[must_use]
+    pub fn permission(mut self, permission: Arc<dyn Permission>) -> Self {
+        self.permission = Some(permission);
+        self
+    }
+
+    /// Builds the sandbox engine. Touches no file of the workspace: that is for the first run, after its request was checked.
+    ///
+    /// # Errors
+    /// The engine cannot set aside what its limits ask for; the compile cache is not safe to use.
+    pub fn build(self) -> Result<Host, Error> {
+        let engine = PluginEngine::new(EngineLimits::standard())?;
+        let cache = self.compile_cache.map(CompileCache::open).transpose()?;
+        let context = self.context.unwrap_or_else(|| {
+            let bounds = ContextBounds::standard();
+            Arc::new(EmbeddedContext::new(Arc::clone(&self.clock), bounds))
+        });
+        Ok(Host(Arc::new(Inner {
+            directory: self.directory,
+            engine,
+            cache,
+            limits: self.limits,
+            clock: self.clock,
+            context,
+            permission: self.permission,
+            plugins: Mutex::default(),
+            stores: Mutex::default(),
+        })))
+    }
+}
+
+/// Runs the tasks of one workspace. Clones share everything.
+#[derive(Clone)]
+pub struct Host(Arc<Inner>);
+
+struct Inner {
+    directory: PathBuf,
+    engine: PluginEngine,
+    cache: Option<CompileCache>,
+    limits: PluginLimits,
+    clock: Arc<dyn Clock>,
+    context: Arc<dyn Context>,
+    permission: Option<Arc<dyn Permission>>,
+    plugins: Mutex<HashMap<Digest, Arc<Plugin>>>,
+    stores: Mutex<Option<Arc<Stores>>>,
+}
+
+impl Host {
+    /// Runs a task until it is finished, stopped at a checkpoint, cancelled or failed. Whatever ends it, what is durable stays,
+    /// and the task can be run again; a finished task answers with its report, calls nobody and changes nothing.
+    ///
+    /// # Errors
+    /// Kind `invalid-input`: the request, the component or the seed is wrong; nothing was written. Any other kind: the task
+    /// stays as it is and can be resumed.
+    pub async fn run(&self, pattern: &PlanExecute, task: Task, options: RunOptions) -> Result<Outcome, Error> {
+        let (host, pattern, runtime) = (self.clone(), pattern.clone(), Handle::current());
+        match tokio::task::spawn_blocking(move || run::run(&host, &pattern, task, options, runtime)).await {
+            Ok(result) => result,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(HostError::RuntimeEnded.into()),
+            },
+        }
+    }
+
+    /// How many components this host has compiled; a compile cache saves compiling, and no component is compiled twice.
+    #[must_use]
+    pub fn compiles(&self) -> u64 {
+        self.0.engine.compiles()
+    }
+
+    /// The directory of the workspace.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.0.directory
+    }
+
+    pub(super) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.0.clock)
+    }
+
+    pub(super) fn context(&self) -> Arc<dyn Context> {
+        Arc::clone(&self.0.context)
+    }
+
+    /// The plugin with this digest, loaded once.
+    pub(super) fn plugin(&self, component: impl Into<Arc<[u8]>>, digest: Digest) -> Result<Arc<Plugin>, Error> {
+        let mut plugins = self.0.plugins.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(plugin) = plugins.get(&digest) {
+            return Ok(Arc::clone(plugin));
+        }
+        let bytes = VerifiedBytes::expect(component, digest, self.0.limits.component_bytes)?;
+        let plugin = Arc::new(Plugin::load(&self.0.engine, &bytes, self.0.limits, self.0.cache.as_ref())?);
+        plugins.insert(digest, Arc::clone(&plugin));
+        Ok(plugin)
+    }
+
+    /// The stores, if the workspace stands.
+    pub(super) fn existing_stores(&self) -> Result<Option<Arc<Stores>>, Error> {
+        let mut stores = self.0.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stores) = &*stores {
+            return Ok(Some(Arc::clone(stores)));
+        }
+        let Ok(workspace) = Workspace::open(&self.0.directory) else { return Ok(None) };
+        let Some(tenant) = BusinessStore::tenant_of(&workspace.business_database())? else { return Ok(None) };
+        let opened = Arc::new(Stores::open(workspace, &tenant, self.0.permission.clone())?);
+        *stores = Some(Arc::clone(&opened));
+        Ok(Some(opened))
+    }
+
+    /// The stores for a tenant, making the workspace if need be.
+    pub(super) fn stores_for(&self, tenant: &TenantId) -> Result<Arc<Stores>, Error> {
+        let mut stores = self.0.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stores) = &*stores {
+            stores.business.check_tenant(tenant)?;
+            return Ok(Arc::clone(stores));
+        }
+        let workspace = Workspace::create(&self.0.directory)?;
+        let opened = Arc::new(Stores::open(workspace, tenant, self.0.permission.clone())?);
+        *stores = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+}
+
+/// Why a host cannot run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// The runtime ended under the run.
+    #[error("the runtime ended before the run did")]
+    RuntimeEnded,
+}
+
+impl Fault for HostError {
+    fn facts(&self) -> Facts {
+        Facts::new("runtime-ended", Kind::Unavailable, "keep the runtime alive until the run has ended; the task can be resumed")
+    }
+}

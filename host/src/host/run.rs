@@ -1,0 +1,226 @@
+//! One run of a task: lock, fold, verify, drive, anchor.
+//!
+//! Runs on one blocking thread from beginning to end; only waiting for a model or a Context goes through the runtime.
+
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+
+use super::{
+    admission::{self, Admitted},
+    builder::Host,
+    preflight,
+    stores::Stores,
+    task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task},
+};
+use crate::{
+    core::{
+        cancel::{Cancel, Halt},
+        chain::Event,
+        driver::{Driver, RunEnd},
+        machine::Machine,
+        plan_execute::{
+            operations::{Content, Output},
+            report::{REPORT_JSON, REPORT_MARKDOWN},
+            state::TaskState,
+            workers::Ports,
+        },
+        ports::{
+            archive::Archive as _,
+            business::Business as _,
+            domain::Domain,
+            journal::{Journal as _, StoredRecord},
+            model::Model,
+        },
+        request::Request,
+    },
+    plugin::Plugin,
+    technologies::{faults_file::Faults, search_planner::SearchPlanner, task_lock::TaskLock},
+    words::{
+        error::{Error, Facts, Fault, Kind},
+        id::{RunId, TaskId},
+    },
+};
+
+/// A task whose lock is held, ready to go on.
+struct Opened {
+    stores: Arc<Stores>,
+    request: Arc<Request>,
+    machine: Machine<TaskState>,
+    /// None: the task is finished and needs no plugin.
+    plugin: Option<Arc<Plugin>>,
+    first: Event,
+    run: RunId,
+    _lock: TaskLock,
+}
+
+pub(super) fn run(host: &Host, pattern: &PlanExecute, task: Task, options: RunOptions, runtime: Handle) -> Result<Outcome, Error> {
+    let cancel = Cancel::new(options.cancellation.clone(), runtime);
+    let mut opened = match &task {
+        Task::Saved(id) => open_saved(host, &host.existing_stores()?.ok_or_else(|| RunError::NoTask { task: id.clone() })?, id)?,
+        Task::New(new) => {
+            let existing = match host.existing_stores()? {
+                Some(stores) if !stores.journal.load(&new.request.id)?.is_empty() => Some(stores),
+                _ => None,
+            };
+            match existing {
+                Some(stores) => {
+                    let opened = open_saved(host, &stores, &new.request.id)?;
+                    admission::check_same(&opened.request, new)?;
+                    opened
+                }
+                None => open_new(host, new)?,
+            }
+        }
+    };
+    let Some(plugin) = opened.plugin.clone() else { return finish(&opened) };
+    let driver = |workers| Driver {
+        task: opened.request.id.clone(),
+        run: opened.run,
+        journal: &*opened.stores.journal,
+        workers,
+        clock: &*host.clock(),
+        cancel: &cancel,
+        stop_after: options.stop_after,
+        progress: options.progress.clone(),
+    };
+    let workers = ports(host, pattern, &opened, plugin)?.workers();
+    if let Err(halt) = probe_context(host, &opened, &cancel) {
+        return match halt {
+            Halt::Cancelled => Ok(Outcome::Cancelled),
+            Halt::Failed(error) => Err(error),
+        };
+    }
+    let end = driver(&workers).drive(&mut opened.machine, opened.first.clone())?;
+    match end {
+        RunEnd::Cancelled => Ok(Outcome::Cancelled),
+        RunEnd::Checkpoint(checkpoint) => Ok(Outcome::Checkpoint(checkpoint)),
+        RunEnd::Done => {
+            // The last record is durable; with its anchor the task is acknowledged as finished.
+            opened.stores.business.anchor(&opened.request.id, &opened.machine.position())?;
+            finished(&opened)
+        }
+    }
+}
+
+fn open_new(host: &Host, new: &super::task::NewTask) -> Result<Opened, Error> {
+    let checked = admission::check(host, new)?;
+    let stores = host.stores_for(&new.request.tenant)?;
+    let lock = stores.workspace.claim(&new.request.id)?;
+    if !stores.journal.load(&new.request.id)?.is_empty() {
+        // Another process admitted it between the look and the lock.
+        drop(lock);
+        return open_saved(host, &stores, &new.request.id);
+    }
+    let Admitted { request, plugin, first } = admission::admit(&stores, &lock, new, checked)?;
+    let machine = Machine::new(TaskState::new(Arc::clone(&request)), request.fingerprint());
+    Ok(Opened { stores, machine, request, plugin: Some(plugin), first, run: RunId::beginning_at(host.clock().now()), _lock: lock })
+}
+
+fn open_saved(host: &Host, stores: &Arc<Stores>, task: &TaskId) -> Result<Opened, Error> {
+    let no_task = || RunError::NoTask { task: task.clone() };
+    if stores.journal.load(task)?.is_empty() {
+        return Err(no_task().into());
+    }
+    let lock = TaskLock::acquire(&stores.workspace.task_folder(task))?;
+    let stored = stores.journal.load(task)?;
+    let request = crate::technologies::admission::stored_request(&stores.workspace, task)?.ok_or_else(no_task)?;
+    preflight::check_request(&request, &stored)?;
+    let request = Arc::new(request);
+    let machine = fold(&request, &stored)?;
+    let component = preflight::verify(stores, &request, &machine, &stored)?;
+    let plugin = if machine.is_done() { None } else { Some(host.plugin(component, request.plugin.digest)?) };
+    let run = RunId::beginning_at(host.clock().now());
+    Ok(Opened { stores: Arc::clone(stores), machine, request, plugin, first: Event::Resumed { run }, run, _lock: lock })
+}
+
+pub(super) fn fold(request: &Arc<Request>, stored: &[StoredRecord]) -> Result<Machine<TaskState>, Error> {
+    Machine::new(TaskState::new(Arc::clone(request)), request.fingerprint()).fold(stored)
+}
+
+fn ports(host: &Host, pattern: &PlanExecute, opened: &Opened, plugin: Arc<Plugin>) -> Result<Ports, Error> {
+    let stores = &opened.stores;
+    let domain: Arc<dyn Domain> = plugin;
+    let model: Arc<dyn Model> = match &pattern.planner {
+        Planner::Search => Arc::new(SearchPlanner::new(Arc::clone(&domain))),
+        Planner::Model(model) => Arc::clone(model),
+    };
+    let faults = Faults::read(&stores.workspace.faults_file(&opened.request.id))?;
+    Ok(Ports {
+        domain,
+        business: stores.business.clone(),
+        context: host.context(),
+        model,
+        permission: stores.permission.clone(),
+        archive: stores.archive.clone(),
+        lose_response_of: faults.map(|faults| faults.lose_response_of),
+    })
+}
+
+/// A Context that does not answer ends the run before it has done anything.
+fn probe_context(host: &Host, opened: &Opened, cancel: &Cancel) -> Result<(), Halt> {
+    let context = host.context();
+    cancel.wait(context.load(&opened.machine.state().scope())).map(drop)
+}
+
+/// A finished task is a snapshot: outputs that were lost are written again, and nothing else happens.
+fn finish(opened: &Opened) -> Result<Outcome, Error> {
+    let task = &opened.request.id;
+    let position = opened.machine.position();
+    if opened.stores.business.anchor_of(task)? != Some(position) {
+        opened.stores.journal.settle()?;
+        opened.stores.business.anchor(task, &position)?;
+    }
+    let outputs = opened.machine.state().publication().unwrap_or_default();
+    let files: Result<Vec<_>, _> = outputs.iter().map(Output::file).collect();
+    opened.stores.archive.publish(task, &files.map_err(|_| RunError::NoReport { task: task.clone() })?)?;
+    finished(opened)
+}
+
+fn finished(opened: &Opened) -> Result<Outcome, Error> {
+    let state = opened.machine.state();
+    let outputs = state.publication().unwrap_or_default();
+    let text = |name: &str| {
+        outputs.iter().find(|output| output.name == name).and_then(|output| match &output.content {
+            Content::Text(text) => Some(text.clone()),
+            Content::Base64(_) => None,
+        })
+    };
+    match (state.stop_reason(), text(REPORT_JSON), text(REPORT_MARKDOWN)) {
+        (Some(stop_reason), Some(report), Some(report_markdown)) => Ok(Outcome::Finished(Finished {
+            status: stop_reason.status(),
+            stop_reason,
+            report,
+            report_markdown,
+            directory: opened.stores.workspace.task_folder(&opened.request.id),
+        })),
+        _ => Err(RunError::NoReport { task: opened.request.id.clone() }.into()),
+    }
+}
+
+/// Why a task cannot be run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// There is no such task.
+    #[error("the workspace has no task `{task}`")]
+    NoTask {
+        /// The task.
+        task: TaskId,
+    },
+    /// A finished task without a report.
+    #[error("the journal of task `{task}` is finished, but holds no report")]
+    NoReport {
+        /// The task.
+        task: TaskId,
+    },
+}
+
+impl Fault for RunError {
+    fn facts(&self) -> Facts {
+        match self {
+            Self::NoTask { .. } => Facts::new("no-task", Kind::InvalidInput, "`wharf status` lists the tasks of a workspace"),
+            Self::NoReport { .. } => Facts::new("no-report", Kind::Corrupt, "restore memory.sqlite from a backup"),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What the journal knows of a task. Reads only, disturbs nobody, needs no plugin.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::run::{RunError, fold};
+use crate::{
+    core::{machine::Loop as _, ports::journal::Journal as _, view::View},
+    technologies::{admission::stored_request, journal::SqliteJournal, workspace::Workspace},
+    words::{error::Error, id::TaskId},
+};
+
+/// A task as its journal knows it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TaskStatus {
+    /// The task.
+    pub task: TaskId,
+    /// What was asked.
+    pub goal: String,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub view: View,
+    /// Milliseconds until no plan or action is admitted any more; none: it has stopped.
+    pub time_left_ms: Option<i64>,
+    /// The task's folder.
+    pub directory: PathBuf,
+}
+
+/// The tasks of a workspace, in order of admission.
+///
+/// # Errors
+/// `no-task` if the directory is no workspace; a journal that cannot be read.
+pub fn tasks(directory: &Path) -> Result<Vec<TaskId>, Error> {
+    let workspace = Workspace::open(directory)?;
+    SqliteJournal::open_read_only(&workspace.memory_database())?.tasks()
+}
+
+/// Folds a task's journal.
+///
+/// # Errors
+/// `no-task` if there is none; a journal or request that is damaged.
+pub fn status(directory: &Path, task: &TaskId, now: Timestamp) -> Result<TaskStatus, Error> {
+    let workspace = Workspace::open(directory)?;
+    let stored = SqliteJournal::open_read_only(&workspace.memory_database())?.load(task)?;
+    let request = stored_request(&workspace, task)?.filter(|_| !stored.is_empty()).ok_or_else(|| RunError::NoTask { task: task.clone() })?;
+    let request = Arc::new(request);
+    let machine = fold(&request, &stored)?;
+    let view = machine.state().view();
+    let time_left_ms = match (view.stop_reason, view.deadline_at) {
+        (None, Some(deadline)) => Some(i64::try_from(deadline.duration_since(now).as_millis()).unwrap_or(i64::MAX).max(0)),
+        _ => None,
+    };
+    Ok(TaskStatus { task: task.clone(), goal: request.goal.clone(), view, time_left_ms, directory: workspace.task_folder(task) })
+}

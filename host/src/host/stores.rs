@@ -1,0 +1,94 @@
+//! The stores of one workspace, opened for one tenant.
+
+use std::sync::Arc;
+
+use crate::{
+    business::BusinessStore,
+    core::ports::{domain::Domain as _, journal::Journal as _, permission::Permission},
+    plugin::Plugin,
+    core::request::Request,
+    technologies::{admission::stored_request, archive::FileArchive, journal::SqliteJournal, policy_file::PolicyFile, workspace::Workspace},
+    words::{
+        error::{Error, Facts, Fault, Kind},
+        id::{PluginName, TaskId, TenantId},
+    },
+};
+
+pub(super) struct Stores {
+    pub(super) workspace: Workspace,
+    pub(super) business: Arc<BusinessStore>,
+    pub(super) journal: Arc<SqliteJournal>,
+    pub(super) archive: Arc<FileArchive>,
+    pub(super) permission: Arc<dyn Permission>,
+}
+
+impl Stores {
+    /// Opens the databases of a workspace, making them where they are missing.
+    pub(super) fn open(workspace: Workspace, tenant: &TenantId, permission: Option<Arc<dyn Permission>>) -> Result<Self, Error> {
+        let business = Arc::new(BusinessStore::open(&workspace.business_database(), tenant)?);
+        let journal = Arc::new(SqliteJournal::open(&workspace.memory_database())?);
+        let archive = Arc::new(FileArchive::new(workspace.clone()));
+        let permission = permission.unwrap_or_else(|| Arc::new(PolicyFile::new(workspace.clone())));
+        Ok(Self { workspace, business, journal, archive, permission })
+    }
+
+    /// Applies the plugin's migrations that are still to be applied; refused while an unfinished task pins another digest.
+    pub(super) fn install(&self, plugin: &Plugin, request: &Request) -> Result<(), Error> {
+        let descriptor = plugin.descriptor();
+        if self.business.pending_migrations(descriptor)? > 0 {
+            self.refuse_while_pinned(request)?;
+        }
+        Ok(self.business.install(descriptor)?)
+    }
+
+    /// Fills the plugin's tables once, in a workspace without a task.
+    pub(super) fn seed(&self, plugin: &PluginName, sql: &str) -> Result<(), Error> {
+        if let Some(task) = self.journal.tasks()?.into_iter().next() {
+            return Err(StoresError::NotNew { task }.into());
+        }
+        Ok(self.business.seed(plugin, sql)?)
+    }
+
+    fn refuse_while_pinned(&self, request: &Request) -> Result<(), Error> {
+        for task in self.journal.tasks()? {
+            let Some(other) = stored_request(&self.workspace, &task)? else { continue };
+            if other.plugin.name != request.plugin.name || other.plugin.digest == request.plugin.digest {
+                continue;
+            }
+            let stored = self.journal.load(&task)?;
+            if !super::run::fold(&Arc::new(other), &stored)?.is_done() {
+                return Err(StoresError::Pinned { task, plugin: request.plugin.name.clone() }.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a workspace cannot take a plugin or a seed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoresError {
+    /// A seed for a workspace that has tasks.
+    #[error("a seed fills a new workspace only, and this one has the task `{task}`")]
+    NotNew {
+        /// A task.
+        task: TaskId,
+    },
+    /// A schema change under an unfinished task.
+    #[error("the plugin `{plugin}` would change its tables while task `{task}` is unfinished under another version of it")]
+    Pinned {
+        /// The task.
+        task: TaskId,
+        /// The plugin.
+        plugin: PluginName,
+    },
+}
+
+impl Fault for StoresError {
+    fn facts(&self) -> Facts {
+        match self {
+            Self::NotNew { .. } => Facts::new("workspace-not-new", Kind::InvalidInput, "leave out the seed, or use another directory"),
+            Self::Pinned { .. } => Facts::new("plugin-pinned", Kind::Conflict, "finish that task with `wharf resume`, then try again"),
+        }
+    }
+}
