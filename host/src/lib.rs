@@ -1,5 +1,33 @@
 //! Wharf: a host runtime for plan-and-execute tasks whose business domain lives in sandboxed WebAssembly plugins.
+//!
+//! Layers, lowest first; arrows only go down:
+//! - [`words`]: identifiers, digests, JSON text, time, errors
+//! - [`core`]: Graph, Loop, driver, plan-execute, and the ports to the world
+//! - [`sqlite`]: opening and migrating SQLite files
+//! - [`plugin`], [`business`], [`technologies`]: what stands behind the ports
+//! - [`host`]: the wiring; begin with [`HostBuilder`]
+//! - `cli`: the command line
 
-pub mod core;
-pub mod technologies;
 pub mod words;
+pub mod core;
+pub mod sqlite;
+pub mod plugin;
+pub mod business;
+pub mod technologies;
+pub mod host;
+
+pub use crate::{
+    core::{
+        cancel::Cancellation,
+        machine::Checkpoint,
+        plan_execute::stop::{Status, StopReason},
+        progress::{Progress, ProgressBody},
+        request::Request,
+    },
+    host::{Finished, Host, HostBuilder, Outcome, PlanExecute, Planner, RunOptions, Task},
+    plugin::PluginLimits,
+    words::{
+        error::{Error, Kind},
+        id::TaskId,
+    },
+};
