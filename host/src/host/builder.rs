@@ -19,7 +19,7 @@ use crate::{
     plugin::{CompileCache, EngineLimits, Plugin, PluginEngine, PluginLimits, VerifiedBytes},
     technologies::{
         embedded_context::{ContextBounds, EmbeddedContext},
-        workspace::Workspace,
+        workspace::{Workspace, WorkspaceError},
     },
     words::{
         clock::{Clock, SystemClock},
@@ -187,7 +187,11 @@ impl Host {
         if let Some(stores) = &*stores {
             return Ok(Some(Arc::clone(stores)));
         }
-        let Ok(workspace) = Workspace::open(&self.0.directory) else { return Ok(None) };
+        let workspace = match Workspace::open(&self.0.directory) {
+            Ok(workspace) => workspace,
+            Err(WorkspaceError::NoTask { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
         let Some(tenant) = BusinessStore::tenant_of(&workspace.business_database())? else { return Ok(None) };
         let opened = Arc::new(Stores::open(workspace, &tenant, self.0.permission.clone())?);
         *stores = Some(Arc::clone(&opened));
