@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::prerequisites::{GUEST_STD, GUEST_TARGET};
+use crate::prerequisites::GUEST_STD;
 use crate::process;
 use crate::sync::{self, Change};
 use crate::workspace::{self, PLUGINS, Workspace, root};
@@ -56,13 +56,8 @@ pub(crate) struct Guest {
 }
 
 fn build_workspace(workspace: &Workspace, destination: &str) -> Result<Vec<Guest>> {
-    let mut cargo = workspace.compile("build");
-    cargo.args([
-        "--target",
-        GUEST_TARGET,
-        "--message-format",
-        "json-render-diagnostics",
-    ]);
+    let mut cargo = workspace.components("build");
+    cargo.args(["--message-format", "json-render-diagnostics"]);
     let messages = output(&mut cargo)?;
     let destination = root().join(destination);
     messages

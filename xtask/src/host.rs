@@ -8,7 +8,7 @@ use crate::workspace::{PROFILE, ROOT, root};
 /// Builds it. All members are named, though one is wanted: so cargo picks the same features of the
 /// dependencies as for the tests, and does not compile them again.
 pub(crate) fn build() -> Command {
-    let mut cargo = ROOT.compile("build");
+    let mut cargo = ROOT.native("build");
     cargo.arg("--bins");
     cargo
 }

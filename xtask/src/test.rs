@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Result;
 
-use crate::prerequisites::{CARGO_DENY, CLIPPY, GUEST_STD, GUEST_TARGET, RUSTFMT};
+use crate::prerequisites::{CARGO_DENY, CLIPPY, GUEST_STD, RUSTFMT};
 use crate::report::Report;
 use crate::workspace::{self, PLUGINS, ROOT, Workspace};
 use crate::{guests, host};
@@ -76,13 +76,13 @@ fn deny(workspace: &Workspace, options: &[&str]) -> Command {
 /// they become.
 fn lints(report: &mut Report) -> Result<()> {
     for workspace in [&ROOT, &PLUGINS] {
-        let mut clippy = workspace.compile("clippy");
+        let mut clippy = workspace.native("clippy");
         clippy.args(["--all-targets", "--", "-D", "warnings"]);
         report.command(&format!("lints, {}", workspace.name), clippy)?;
     }
     for guests in workspace::guests() {
-        let mut clippy = guests.compile("clippy");
-        clippy.args(["--target", GUEST_TARGET, "--", "-D", "warnings"]);
+        let mut clippy = guests.components("clippy");
+        clippy.args(["--", "-D", "warnings"]);
         report.command(&format!("lints, {} as components", guests.name), clippy)?;
     }
     Ok(())
@@ -94,7 +94,7 @@ fn tests(extent: Extent, report: &mut Report) -> Result<()> {
     report.work("build guests", || guests::build().map(drop))?;
     report.command("build host", host::build())?;
     for workspace in [&PLUGINS, &ROOT] {
-        let mut test = workspace.compile("test");
+        let mut test = workspace.native("test");
         test.arg("--no-fail-fast");
         if extent == Extent::Quick {
             // Leaves out the documentation's examples, each of which is compiled on its own.
@@ -107,7 +107,7 @@ fn tests(extent: Extent, report: &mut Report) -> Result<()> {
 
 /// A link that leads nowhere is an error.
 fn documentation(report: &mut Report) -> Result<()> {
-    let mut doc = ROOT.compile("doc");
+    let mut doc = ROOT.native("doc");
     doc.arg("--no-deps").env("RUSTDOCFLAGS", "-D warnings");
     report.command("documentation", doc)
 }

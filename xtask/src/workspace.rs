@@ -4,7 +4,9 @@ use std::iter;
 use std::path::Path;
 use std::process::Command;
 
-/// The profile of everything that is compiled, and the name of its folder in a target directory.
+use crate::prerequisites::GUEST_TARGET;
+
+/// The profile of the host and of all components, and the name of its folder in a target directory.
 ///
 /// One profile for the demo, the lints and the tests: the compiler crates behind wasmtime take
 /// minutes, and each further profile would take them again.
@@ -15,6 +17,7 @@ pub(crate) const ROOT: Workspace = Workspace {
     name: "root",
     manifest: "Cargo.toml",
     target_dir: "target",
+    native_profile: PROFILE,
 };
 
 /// The plugins.
@@ -22,12 +25,14 @@ pub(crate) const PLUGINS: Workspace = Workspace {
     name: "plugins",
     manifest: "plugins/Cargo.toml",
     target_dir: GUESTS_TARGET_DIR,
+    native_profile: "dev",
 };
 
 const TEST_GUESTS: Workspace = Workspace {
     name: "test guests",
     manifest: "tests/guests/Cargo.toml",
     target_dir: GUESTS_TARGET_DIR,
+    native_profile: "dev",
 };
 
 /// All workspaces, the root first.
@@ -56,31 +61,39 @@ pub(crate) struct Workspace {
     /// As stages and messages call it.
     pub(crate) name: &'static str,
     manifest: &'static str,
+    /// Named in each command, since a `CARGO_TARGET_DIR` of the caller would move the results from
+    /// where the documentation says they are.
     pub(crate) target_dir: &'static str,
+    /// What code that runs on this machine is compiled with. Guests are small, so their tests take
+    /// `dev`, which checks arithmetic for overflow and is not optimised for size as components are.
+    native_profile: &'static str,
 }
 
 impl Workspace {
     /// `cargo SUBCOMMAND` on this workspace, from the repository's root.
     pub(crate) fn cargo(&self, subcommand: &str) -> Command {
         let mut cargo = Command::new("cargo");
-        cargo
-            .current_dir(root())
-            .args([subcommand, "--manifest-path", self.manifest]);
+        cargo.current_dir(root());
+        cargo.args([subcommand, "--manifest-path", self.manifest]);
         cargo
     }
 
-    /// A subcommand that compiles all members. The target directory is named, since a
-    /// `CARGO_TARGET_DIR` of the caller would move the results from where the documentation says
-    /// they are.
-    pub(crate) fn compile(&self, subcommand: &str) -> Command {
+    /// A subcommand that compiles all members for this machine.
+    pub(crate) fn native(&self, subcommand: &str) -> Command {
+        self.compile(subcommand, self.native_profile)
+    }
+
+    /// A subcommand that compiles all members to components.
+    pub(crate) fn components(&self, subcommand: &str) -> Command {
+        let mut cargo = self.compile(subcommand, PROFILE);
+        cargo.args(["--target", GUEST_TARGET]);
+        cargo
+    }
+
+    fn compile(&self, subcommand: &str, profile: &str) -> Command {
         let mut cargo = self.cargo(subcommand);
-        cargo.args([
-            "--workspace",
-            "--profile",
-            PROFILE,
-            "--target-dir",
-            self.target_dir,
-        ]);
+        cargo.args(["--workspace", "--profile", profile]);
+        cargo.args(["--target-dir", self.target_dir]);
         cargo
     }
 }
