@@ -6,7 +6,7 @@
 
 use std::{
     fmt, fs,
-    fs::{File, Permissions},
+    fs::{File, FileType, Permissions},
     io::{self, ErrorKind, Read as _, Write as _},
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
@@ -29,11 +29,20 @@ const TEMPORARY_SUFFIX: &str = ".tmp";
 /// # Errors
 /// [`FileError`] with the file's path; the temporary file is removed.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    place(path, bytes)?;
+    durable_folder::sync(durable_folder::parent(path))
+}
+
+/// As [`write`], save that the file's name is durable only once its folder is synced: for several files at once.
+///
+/// # Errors
+/// As [`write`].
+pub fn place(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let temporary = temporary_with(path, bytes)?;
     let fail = |source| FileError::new(path, Action::Write, source);
     temporary.as_file().sync_all().map_err(fail)?;
     temporary.persist(path).map_err(|error| fail(error.error))?;
-    durable_folder::sync(durable_folder::parent(path))
+    Ok(())
 }
 
 /// Writes a file so that no reader sees half of it. Not durable: after a power loss it may be torn or absent.
@@ -47,27 +56,27 @@ pub fn export(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Makes a file durable that stands already and may have been written by a process that was killed before its sync.
+/// Makes a file durable that stands already and may have been written by a process that was killed before its sync. Its
+/// name is durable only once its folder is synced.
 ///
 /// # Errors
 /// [`FileError`] if it cannot be opened or synced.
 pub fn settle(path: &Path) -> Result<(), FileError> {
     File::open(path)
         .and_then(|file| file.sync_all())
-        .map_err(|source| FileError::new(path, Action::Sync, source))?;
-    durable_folder::sync(durable_folder::parent(path))
+        .map_err(|source| FileError::new(path, Action::Sync, source))
 }
 
-/// Removes a file where there is one. Durable when it returns.
+/// Removes a file where there is one. Durable only once its folder is synced.
 ///
 /// # Errors
-/// [`FileError`] if it stays or its folder cannot be synced.
+/// [`FileError`] if it stays.
 pub fn remove(path: &Path) -> Result<(), FileError> {
     match fs::remove_file(path) {
         Err(source) if source.kind() != ErrorKind::NotFound => {
             Err(FileError::new(path, Action::Remove, source))
         }
-        _ => durable_folder::sync(durable_folder::parent(path)),
+        _ => Ok(()),
     }
 }
 
@@ -126,6 +135,20 @@ pub fn compare(found: &[u8], wanted: &[u8]) -> FileState {
         FileState::Torn
     } else {
         FileState::Other
+    }
+}
+
+/// What stands at a path; none: nothing, or the path leads through a file. A link is followed.
+///
+/// # Errors
+/// [`FileError`] if that cannot be told.
+pub fn type_of(path: &Path) -> Result<Option<FileType>, FileError> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(Some(metadata.file_type())),
+        Err(source) => match source.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(None),
+            _ => Err(FileError::new(path, Action::Read, source)),
+        },
     }
 }
 
@@ -206,6 +229,16 @@ impl FileError {
             source,
         }
     }
+
+    /// Why, without the path, for an error that names the path itself.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        match self {
+            Self::Io { source, .. } => source.to_string(),
+            Self::NotAFile { .. } => "a folder or a special file stands there".to_owned(),
+            Self::TooLarge { limit, .. } => format!("it has more than {limit} bytes"),
+        }
+    }
 }
 
 impl Fault for FileError {
@@ -253,6 +286,11 @@ impl Fault for FileError {
                 Kind::Conflict,
                 "a file stands where a folder should, or the other way round: move it away",
             ),
+            ErrorKind::InvalidInput | ErrorKind::InvalidFilename => (
+                "path-invalid",
+                Kind::InvalidInput,
+                "name a path that is not empty, not too long and without NUL",
+            ),
             _ => (
                 "file-io",
                 Kind::Unavailable,
@@ -264,9 +302,8 @@ impl Fault for FileError {
 
     fn why(&self) -> Option<String> {
         match self {
-            Self::Io { .. } => None,
-            Self::NotAFile { .. } => Some("a folder or a special file stands there".into()),
             Self::TooLarge { .. } => Some("no file of this sort may be larger".into()),
+            _ => Some(self.cause()),
         }
     }
 }
@@ -284,16 +321,11 @@ fn temporary_with(path: &Path, bytes: &[u8]) -> Result<NamedTempFile, FileError>
     Ok(temporary)
 }
 
-/// The operating system's own words, without the path that `tempfile` adds to them.
+/// What the operating system said, without the temporary file's name that `tempfile` adds to it.
 fn bare(error: io::Error) -> io::Error {
-    match error.get_ref().and_then(std::error::Error::source) {
-        Some(cause) => match cause.downcast_ref::<io::Error>() {
-            Some(inner) => inner
-                .raw_os_error()
-                .map_or_else(|| inner.kind().into(), io::Error::from_raw_os_error),
-            None => error,
-        },
-        None => error,
+    match error.raw_os_error() {
+        Some(_) => error,
+        None => error.kind().into(),
     }
 }
 
@@ -304,4 +336,168 @@ fn read_at_most(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
         .take((limit as u64).saturating_add(1))
         .read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::fixtures::assert_error, *};
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        write(&path, b"one").unwrap();
+        write(&path, b"two").unwrap();
+        assert_eq!(read(&path, 3).unwrap().unwrap(), b"two");
+        export(&path, b"three").unwrap();
+        settle(&path).unwrap();
+        assert_eq!(inspect(&path, b"three").unwrap(), FileState::Whole);
+        let names = durable_folder::names(folder.path()).unwrap().unwrap();
+        assert_eq!(names, ["a.json"]);
+        remove(&path).unwrap();
+        remove(&path).unwrap();
+        assert_eq!(inspect(&path, b"three").unwrap(), FileState::Absent);
+        assert!(read(&path, 9).unwrap().is_none());
+    }
+
+    #[test]
+    fn others_may_read_what_was_written_as_far_as_the_mask_allows() {
+        let folder = tempfile::tempdir().unwrap();
+        let (ours, plain) = (folder.path().join("a"), folder.path().join("b"));
+        write(&ours, b"x").unwrap();
+        fs::write(&plain, b"x").unwrap();
+        let mode = |path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&ours), mode(&plain));
+    }
+
+    #[test]
+    fn only_what_a_lost_write_leaves_is_torn() {
+        let wanted = b"abcd";
+        for (found, state) in [
+            (&b"abcd"[..], FileState::Whole),
+            (b"", FileState::Torn),
+            (b"ab", FileState::Torn),
+            (b"ab\0", FileState::Torn),
+            (b"ab\0\0", FileState::Torn),
+            (b"\0\0\0\0", FileState::Torn),
+            (b"ab\0\0\0", FileState::Other),
+            (b"abcd\0", FileState::Other),
+            (b"abcde", FileState::Other),
+            (b"ab\0d", FileState::Other),
+            (b"abx", FileState::Other),
+            (b"bcd", FileState::Other),
+        ] {
+            assert_eq!(compare(found, wanted), state, "{found:?}");
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("f");
+            fs::write(&path, found).unwrap();
+            assert_eq!(inspect(&path, wanted).unwrap(), state, "{found:?}");
+        }
+        assert_eq!(compare(b"", b""), FileState::Whole);
+        assert_eq!(compare(b"a\0", b"a\0c"), FileState::Torn);
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_neither_read_nor_taken_for_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("t"), folder.path().join("l"));
+        fs::write(&target, b"x").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        assert_eq!(inspect(&link, b"x").unwrap(), FileState::Other);
+        assert_eq!(inspect(folder.path(), b"x").unwrap(), FileState::Other);
+        assert_error(
+            read(folder.path(), 1).unwrap_err(),
+            "path-taken",
+            Kind::Conflict,
+        );
+        assert_error(read(&target, 0).unwrap_err(), "file-too-large", Kind::Limit);
+        let fifo = folder.path().join("p");
+        if std::process::Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .is_ok_and(|status| status.success())
+        {
+            assert_error(read(&fifo, 1).unwrap_err(), "path-taken", Kind::Conflict);
+            assert_eq!(inspect(&fifo, b"x").unwrap(), FileState::Other);
+        }
+    }
+
+    #[test]
+    fn a_failed_write_names_the_path_and_leaves_what_stood_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("gone").join("a");
+        let error = write(&missing, b"x").unwrap_err();
+        assert!(error.to_string().contains("gone/a"));
+        assert!(!error.cause().contains(TEMPORARY_PREFIX), "{error:?}");
+        assert_error(error, "folder-missing", Kind::Unavailable);
+
+        let file = folder.path().join("file");
+        write(&file, b"stays").unwrap();
+        for act in [write, export, place] {
+            let error = act(&file.join("below"), b"x").unwrap_err();
+            assert_error(error, "path-taken", Kind::Conflict);
+        }
+        assert_error(
+            inspect(&file.join("below"), b"x").unwrap_err(),
+            "path-taken",
+            Kind::Conflict,
+        );
+        assert_error(
+            settle(&missing).unwrap_err(),
+            "folder-missing",
+            Kind::Unavailable,
+        );
+
+        let taken = folder.path().join("taken");
+        fs::create_dir(&taken).unwrap();
+        for act in [write, export, place] {
+            assert_error(act(&taken, b"x").unwrap_err(), "path-taken", Kind::Conflict);
+        }
+        assert!(remove(&taken).is_err());
+        let names = durable_folder::names(folder.path()).unwrap().unwrap();
+        assert_eq!(names, ["file", "taken"]);
+        assert_eq!(inspect(&file, b"stays").unwrap(), FileState::Whole);
+    }
+
+    #[test]
+    fn each_common_failure_of_a_disk_has_its_own_code_and_hint() {
+        let mut hints = std::collections::HashSet::new();
+        for (kinds, code) in [
+            (
+                &[
+                    ErrorKind::StorageFull,
+                    ErrorKind::QuotaExceeded,
+                    ErrorKind::FileTooLarge,
+                ][..],
+                "disk-full",
+            ),
+            (&[ErrorKind::ReadOnlyFilesystem], "disk-read-only"),
+            (&[ErrorKind::PermissionDenied], "file-permission"),
+            (&[ErrorKind::NotFound], "folder-missing"),
+            (&[ErrorKind::Other], "file-io"),
+        ] {
+            for kind in kinds {
+                let error = FileError::new(Path::new("/a"), Action::Write, (*kind).into());
+                hints.insert(error.facts().hint);
+                assert_error(error, code, Kind::Unavailable);
+            }
+        }
+        assert_eq!(hints.len(), 5);
+        for path in [Path::new("a\0b"), Path::new(&*"x".repeat(5000))] {
+            let error = write(path, b"x").unwrap_err();
+            assert_error(error, "path-invalid", Kind::InvalidInput);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_told_apart_by_what_the_system_really_says() {
+        let full = Path::new("/dev/full");
+        let error = fs::write(full, b"x").unwrap_err();
+        assert_error(
+            FileError::new(full, Action::Write, error),
+            "disk-full",
+            Kind::Unavailable,
+        );
+    }
 }
