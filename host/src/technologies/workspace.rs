@@ -49,9 +49,10 @@ impl Workspace {
     pub fn create(directory: &Path) -> Result<Self, WorkspaceError> {
         let workspace = Self::at(directory)?;
         workspace.refuse_foreign()?;
-        for folder in [PLUGINS, TASKS] {
-            durable_folder::create(&workspace.root.join(folder))?;
-        }
+        durable_folder::create(&workspace.root)?;
+        durable_folder::ensure(&workspace.plugins_folder())?;
+        durable_folder::ensure(&workspace.tasks_folder())?;
+        durable_folder::sync(&workspace.root)?;
         Ok(workspace)
     }
 
