@@ -8,9 +8,9 @@
 use std::path::PathBuf;
 
 use super::{
-    durable_file::{self, FileError},
-    durable_folder,
+    durable_file, durable_folder,
     faults_file::{Faults, FaultsError},
+    file_error::FileError,
     policy_file::{Policy, PolicyError},
     task_lock::TaskLock,
     workspace::Workspace,

@@ -5,11 +5,7 @@
 
 use std::path::PathBuf;
 
-use super::{
-    durable_file::{self, FileError},
-    durable_folder,
-    workspace::Workspace,
-};
+use super::{durable_file, durable_folder, file_error::FileError, workspace::Workspace};
 use crate::{
     core::ports::archive::{Archive, Evidence, FileState, OutputFile},
     words::{

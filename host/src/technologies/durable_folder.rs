@@ -9,7 +9,10 @@ use std::{
     path::Path,
 };
 
-use super::durable_file::{self, Action, FileError};
+use super::{
+    durable_file,
+    file_error::{Action, FileError},
+};
 
 /// Makes a folder and every missing folder above it. Durable when it returns, also where a killed process had made some
 /// of them without a sync: every folder above is synced again, as far as this user may open it.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::durable_file::{self, FileError};
+use super::{durable_file, file_error::FileError};
 use crate::{
     core::contract::OperationKey,
     words::{

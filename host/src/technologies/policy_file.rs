@@ -8,10 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    durable_file::{self, FileError},
-    workspace::Workspace,
-};
+use super::{durable_file, file_error::FileError, workspace::Workspace};
 use crate::{
     core::{ports::permission::Permission, request::Request},
     words::{

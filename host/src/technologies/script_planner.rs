@@ -11,7 +11,7 @@ use futures::future::{BoxFuture, FutureExt as _};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::durable_file::{self, FileError};
+use super::{durable_file, file_error::FileError};
 use crate::{
     core::ports::model::{Answer, Model, Prompt},
     words::{

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::durable_file::{Action, FileError};
+use super::file_error::{Action, FileError};
 use crate::words::error::{Facts, Fault, Kind};
 
 /// The name of the lock's file in a task's folder.

@@ -14,8 +14,8 @@ use std::{
 };
 
 use super::{
-    durable_file::{self, Action, FileError},
-    durable_folder,
+    durable_file, durable_folder,
+    file_error::{Action, FileError},
     task_lock::{LOCK_FILE, TaskLock, TaskLockError},
 };
 use crate::words::{
