@@ -236,7 +236,7 @@ impl Fault for AdmissionError {
                 "give the new request another id, or run it with the request that stands there",
             ),
             Self::OtherComponent { .. } => (
-                "component-other",
+                "component-mismatch",
                 Kind::InvalidInput,
                 "hand in the component that the request names, or correct the request's digest",
             ),
@@ -386,7 +386,7 @@ mod tests {
             faults: None,
         };
         let error = admission.write(&workspace, &owner).unwrap_err();
-        assert_error(error, "component-other", Kind::InvalidInput);
+        assert_error(error, "component-mismatch", Kind::InvalidInput);
         assert!(workspace.tasks().unwrap().is_empty());
     }
 
