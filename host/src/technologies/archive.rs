@@ -3,16 +3,9 @@
 //! Owns how they are compared and written. It never decides what they hold: every byte comes from the ledger or the
 //! journal, which can give it again. Called by the core through [`Archive`]; whoever writes owns the task's lock.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
-use super::{
-    durable_file::{self, Action, FileError},
-    durable_folder,
-    workspace::Workspace,
-};
+use super::{durable_file, durable_folder, file_error::FileError, workspace::Workspace};
 use crate::{
     core::ports::archive::{Archive, Evidence, FileState, OutputFile},
     words::{
@@ -88,7 +81,7 @@ impl Archive for FileArchive {
             FileState::Whole => Ok(()),
             FileState::Other => Err(ArchiveError::Conflict { path }.into()),
             FileState::Absent | FileState::Torn => {
-                make_folder(durable_folder::parent(&path))?;
+                durable_folder::ensure(durable_folder::parent(&path))?;
                 Ok(durable_file::export(&path, evidence.bytes.as_bytes())?)
             }
         }
@@ -109,13 +102,15 @@ impl Archive for FileArchive {
     fn publish(&self, task: &TaskId, outputs: &[OutputFile]) -> Result<(), Error> {
         let surveyed = self.survey(task, outputs)?;
         let folder = self.workspace.output_folder(task);
-        make_folder(&folder)?;
+        durable_folder::ensure(&folder)?;
         durable_folder::sync(durable_folder::parent(&folder))?;
         for (output, (path, state)) in outputs.iter().zip(surveyed) {
             match state {
                 FileState::Whole => durable_file::settle(&path)?,
-                _ => durable_file::write(&path, &output.bytes)?,
+                _ => durable_file::place(&path, &output.bytes)?,
             }
+            // One by one: the last of them is the mark that all of them stand.
+            durable_folder::sync(&folder)?;
         }
         Ok(())
     }
@@ -188,10 +183,200 @@ fn is_plain_name(name: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b".-_".contains(&b))
 }
 
-/// Makes the folder of an export, in a task folder that stands.
-fn make_folder(folder: &Path) -> Result<(), FileError> {
-    match fs::create_dir(folder) {
-        Err(_) if folder.is_dir() => Ok(()),
-        other => other.map_err(|source| FileError::new(folder, Action::Create, source)),
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::{
+        super::fixtures::{assert_error, workspace},
+        *,
+    };
+
+    fn archive() -> (TempDir, FileArchive, TaskId) {
+        let (folder, workspace) = workspace();
+        let task: TaskId = "t1".parse().unwrap();
+        drop(workspace.claim(&task).unwrap());
+        (folder, FileArchive::new(workspace), task)
+    }
+
+    fn evidence(bytes: &str) -> Evidence {
+        Evidence {
+            id: Digest::of(bytes),
+            bytes: bytes.to_owned(),
+        }
+    }
+
+    fn output(name: &str, bytes: &str) -> OutputFile {
+        OutputFile {
+            name: name.to_owned(),
+            bytes: bytes.into(),
+        }
+    }
+
+    #[test]
+    fn evidence_is_named_by_its_digest_and_torn_evidence_is_written_again() {
+        let (_folder, archive, task) = archive();
+        let one = evidence(r#"{"a":1}"#);
+        let state = || archive.inspect_evidence(&task, &one).unwrap();
+        assert_eq!(state(), FileState::Absent);
+        assert!(archive.evidence_files(&task).unwrap().is_empty());
+        archive.keep_evidence(&task, &one).unwrap();
+        assert_eq!(state(), FileState::Whole);
+        archive.keep_evidence(&task, &one).unwrap();
+        let folder = archive.workspace.evidence_folder(&task);
+        let path = folder.join(format!("{}.json", one.id));
+        assert_eq!(fs::read_to_string(&path).unwrap(), one.bytes);
+        for torn in [&b""[..], b"{\"a", b"{\"a\0\0"] {
+            fs::write(&path, torn).unwrap();
+            assert_eq!(state(), FileState::Torn);
+            archive.keep_evidence(&task, &one).unwrap();
+            assert_eq!(state(), FileState::Whole);
+        }
+        fs::write(folder.join(".wharf-x.tmp"), b"").unwrap();
+        fs::write(folder.join("0.json"), b"").unwrap();
+        assert_eq!(
+            archive.evidence_files(&task).unwrap(),
+            ["0.json".to_owned(), format!("{}.json", one.id)]
+        );
+    }
+
+    #[test]
+    fn evidence_that_somebody_changed_is_a_conflict_and_stays() {
+        let (_folder, archive, task) = archive();
+        let one = evidence(r#"{"a":1}"#);
+        archive.keep_evidence(&task, &one).unwrap();
+        let folder = archive.workspace.evidence_folder(&task);
+        let path = folder.join(format!("{}.json", one.id));
+        fs::write(&path, r#"{"a":2}"#).unwrap();
+        assert_eq!(
+            archive.inspect_evidence(&task, &one).unwrap(),
+            FileState::Other
+        );
+        assert_error(
+            archive.keep_evidence(&task, &one).unwrap_err(),
+            "file-conflict",
+            Kind::Conflict,
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), r#"{"a":2}"#);
+        fs::remove_dir_all(&folder).unwrap();
+        fs::write(&folder, b"").unwrap();
+        for error in [
+            archive.keep_evidence(&task, &one).unwrap_err(),
+            archive.evidence_files(&task).unwrap_err(),
+        ] {
+            assert_error(error, "path-taken", Kind::Conflict);
+        }
+    }
+
+    #[test]
+    fn evidence_under_a_foreign_id_is_refused() {
+        let (_folder, archive, task) = archive();
+        let mut wrong = evidence("{}");
+        wrong.id = Digest::of("x");
+        for error in [
+            archive.keep_evidence(&task, &wrong).unwrap_err(),
+            archive.inspect_evidence(&task, &wrong).unwrap_err(),
+        ] {
+            assert_error(error, "evidence-digest", Kind::Bug);
+        }
+        assert!(!archive.workspace.evidence_folder(&task).exists());
+    }
+
+    #[test]
+    fn publication_is_idempotent_and_completes_what_was_cut_short() {
+        let (_folder, archive, task) = archive();
+        let outputs = [output("a.json", "one"), output("report.json", "two")];
+        archive.publish(&task, &outputs).unwrap();
+        archive.publish(&task, &outputs).unwrap();
+        let folder = archive.workspace.output_folder(&task);
+        fs::remove_file(folder.join("report.json")).unwrap();
+        fs::write(folder.join("a.json"), b"o\0").unwrap();
+        archive.publish(&task, &outputs).unwrap();
+        for output in &outputs {
+            assert_eq!(
+                archive.inspect_output(&task, output).unwrap(),
+                FileState::Whole
+            );
+        }
+        assert_eq!(
+            durable_folder::names(&folder).unwrap().unwrap(),
+            ["a.json", "report.json"]
+        );
+    }
+
+    #[test]
+    fn a_conflict_is_found_before_anything_is_written() {
+        let (_folder, archive, task) = archive();
+        let folder = archive.workspace.output_folder(&task);
+        fs::create_dir(&folder).unwrap();
+        let outputs = [output("a.json", "one"), output("report.json", "two")];
+        for theirs in [false, true] {
+            let path = folder.join("report.json");
+            if theirs {
+                fs::write(&path, "theirs").unwrap();
+            } else {
+                fs::create_dir(&path).unwrap();
+            }
+            assert_error(
+                archive.publish(&task, &outputs).unwrap_err(),
+                "file-conflict",
+                Kind::Conflict,
+            );
+            assert_eq!(
+                durable_folder::names(&folder).unwrap().unwrap(),
+                ["report.json"]
+            );
+            if !theirs {
+                fs::remove_dir(&path).unwrap();
+            }
+        }
+        assert_eq!(
+            fs::read_to_string(folder.join("report.json")).unwrap(),
+            "theirs"
+        );
+    }
+
+    #[test]
+    fn only_plain_names_are_published_each_once() {
+        let (_folder, archive, task) = archive();
+        let long = "x".repeat(81);
+        for bad in [
+            "", ".", "..", ".a", "a/b", "../a", "a\\b", "a\0", "ä", "a b", &long,
+        ] {
+            for error in [
+                archive.publish(&task, &[output(bad, "x")]).unwrap_err(),
+                archive
+                    .inspect_output(&task, &output(bad, "x"))
+                    .unwrap_err(),
+            ] {
+                assert_error(error, "output-name", Kind::Bug);
+            }
+        }
+        let twice = [output("a", "x"), output("a", "y")];
+        assert_error(
+            archive.publish(&task, &twice).unwrap_err(),
+            "output-name",
+            Kind::Bug,
+        );
+        assert!(!archive.workspace.output_folder(&task).exists());
+    }
+
+    #[test]
+    fn an_output_folder_that_cannot_be_made_is_told() {
+        let (_folder, archive, task) = archive();
+        fs::remove_dir_all(archive.workspace.task_folder(&task)).unwrap();
+        assert_error(
+            archive.publish(&task, &[output("a", "x")]).unwrap_err(),
+            "folder-missing",
+            Kind::Unavailable,
+        );
+        fs::write(archive.workspace.task_folder(&task), b"").unwrap();
+        assert_error(
+            archive.publish(&task, &[output("a", "x")]).unwrap_err(),
+            "path-taken",
+            Kind::Conflict,
+        );
     }
 }

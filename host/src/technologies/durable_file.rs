@@ -5,20 +5,20 @@
 //! Called by everything else here that touches a file.
 
 use std::{
-    fmt, fs,
-    fs::{File, Permissions},
+    fs,
+    fs::{File, FileType, Permissions},
     io::{self, ErrorKind, Read as _, Write as _},
     os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use tempfile::NamedTempFile;
 
-use super::durable_folder;
-use crate::{
-    core::ports::archive::FileState,
-    words::error::{Facts, Fault, Kind},
+use super::{
+    durable_folder,
+    file_error::{Action, FileError},
 };
+use crate::core::ports::archive::FileState;
 
 const TEMPORARY_PREFIX: &str = ".wharf-";
 const TEMPORARY_SUFFIX: &str = ".tmp";
@@ -29,17 +29,26 @@ const TEMPORARY_SUFFIX: &str = ".tmp";
 /// # Errors
 /// [`FileError`] with the file's path; the temporary file is removed.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    place(path, bytes)?;
+    durable_folder::sync(durable_folder::parent(path))
+}
+
+/// As [`write()`], save that the file's name is durable only once its folder is synced: for several files at once.
+///
+/// # Errors
+/// As [`write()`].
+pub fn place(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let temporary = temporary_with(path, bytes)?;
     let fail = |source| FileError::new(path, Action::Write, source);
     temporary.as_file().sync_all().map_err(fail)?;
     temporary.persist(path).map_err(|error| fail(error.error))?;
-    durable_folder::sync(durable_folder::parent(path))
+    Ok(())
 }
 
 /// Writes a file so that no reader sees half of it. Not durable: after a power loss it may be torn or absent.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn export(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     temporary_with(path, bytes)?
         .persist(path)
@@ -47,27 +56,27 @@ pub fn export(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Makes a file durable that stands already and may have been written by a process that was killed before its sync.
+/// Makes a file durable that stands already and may have been written by a process that was killed before its sync. Its
+/// name is durable only once its folder is synced.
 ///
 /// # Errors
 /// [`FileError`] if it cannot be opened or synced.
 pub fn settle(path: &Path) -> Result<(), FileError> {
     File::open(path)
         .and_then(|file| file.sync_all())
-        .map_err(|source| FileError::new(path, Action::Sync, source))?;
-    durable_folder::sync(durable_folder::parent(path))
+        .map_err(|source| FileError::new(path, Action::Sync, source))
 }
 
-/// Removes a file where there is one. Durable when it returns.
+/// Removes a file where there is one. Durable only once its folder is synced.
 ///
 /// # Errors
-/// [`FileError`] if it stays or its folder cannot be synced.
+/// [`FileError`] if it stays.
 pub fn remove(path: &Path) -> Result<(), FileError> {
     match fs::remove_file(path) {
         Err(source) if source.kind() != ErrorKind::NotFound => {
             Err(FileError::new(path, Action::Remove, source))
         }
-        _ => durable_folder::sync(durable_folder::parent(path)),
+        _ => Ok(()),
     }
 }
 
@@ -129,146 +138,24 @@ pub fn compare(found: &[u8], wanted: &[u8]) -> FileState {
     }
 }
 
-/// Whether a file of that name is one that a killed [`write`] or [`export`] left behind.
+/// What stands at a path; none: nothing, or the path leads through a file. A link is followed.
+///
+/// # Errors
+/// [`FileError`] if that cannot be told.
+pub fn type_of(path: &Path) -> Result<Option<FileType>, FileError> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(Some(metadata.file_type())),
+        Err(source) => match source.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(None),
+            _ => Err(FileError::new(path, Action::Read, source)),
+        },
+    }
+}
+
+/// Whether a file of that name is one that a killed [`write()`] or [`export`] left behind.
 #[must_use]
 pub fn is_temporary(name: &str) -> bool {
     name.starts_with(TEMPORARY_PREFIX) && name.ends_with(TEMPORARY_SUFFIX)
-}
-
-/// What was tried on a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Action {
-    /// Reading a file or listing a folder.
-    Read,
-    /// Writing a file.
-    Write,
-    /// Making a folder.
-    Create,
-    /// Making durable.
-    Sync,
-    /// Removing a file.
-    Remove,
-    /// Taking a lock.
-    Lock,
-}
-
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Read => "read",
-            Self::Write => "written",
-            Self::Create => "created",
-            Self::Sync => "synced",
-            Self::Remove => "removed",
-            Self::Lock => "locked",
-        })
-    }
-}
-
-/// Why a file or a folder could not be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FileError {
-    /// The operating system refused.
-    #[error("{} cannot be {action}", path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// What was tried.
-        action: Action,
-        /// What the operating system said.
-        source: io::Error,
-    },
-    /// A folder, a pipe or the like stands where a file should.
-    #[error("{} is not a regular file", path.display())]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-    },
-    /// More bytes than such a file may have.
-    #[error("{} has more than {limit} bytes", path.display())]
-    TooLarge {
-        /// The path.
-        path: PathBuf,
-        /// Bytes allowed.
-        limit: usize,
-    },
-}
-
-impl FileError {
-    /// What the operating system said of a path.
-    #[must_use]
-    pub fn new(path: &Path, action: Action, source: io::Error) -> Self {
-        Self::Io {
-            path: path.into(),
-            action,
-            source,
-        }
-    }
-}
-
-impl Fault for FileError {
-    fn facts(&self) -> Facts {
-        let source = match self {
-            Self::Io { source, .. } => source,
-            Self::NotAFile { .. } => {
-                return Facts::new(
-                    "path-taken",
-                    Kind::Conflict,
-                    "move away what stands there, then run the same command again",
-                );
-            }
-            Self::TooLarge { .. } => {
-                return Facts::new(
-                    "file-too-large",
-                    Kind::Limit,
-                    "check that it is the file that was meant",
-                );
-            }
-        };
-        let (code, kind, hint) = match source.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => (
-                "disk-full",
-                Kind::Unavailable,
-                "free some space, then resume; what was committed stays",
-            ),
-            ErrorKind::ReadOnlyFilesystem => (
-                "disk-read-only",
-                Kind::Unavailable,
-                "make the file system writable, or choose a directory on another one",
-            ),
-            ErrorKind::PermissionDenied => (
-                "file-permission",
-                Kind::Unavailable,
-                "give this user the right to read and write there, then run the same command again",
-            ),
-            ErrorKind::NotFound => (
-                "folder-missing",
-                Kind::Unavailable,
-                "a folder of the path is missing: restore it, or check the path",
-            ),
-            ErrorKind::NotADirectory | ErrorKind::IsADirectory | ErrorKind::AlreadyExists => (
-                "path-taken",
-                Kind::Conflict,
-                "a file stands where a folder should, or the other way round: move it away",
-            ),
-            _ => (
-                "file-io",
-                Kind::Unavailable,
-                "check the disk and the system's log, then resume",
-            ),
-        };
-        Facts::new(code, kind, hint)
-    }
-
-    fn why(&self) -> Option<String> {
-        match self {
-            Self::Io { .. } => None,
-            Self::NotAFile { .. } => Some("a folder or a special file stands there".into()),
-            Self::TooLarge { .. } => Some("no file of this sort may be larger".into()),
-        }
-    }
 }
 
 fn temporary_with(path: &Path, bytes: &[u8]) -> Result<NamedTempFile, FileError> {
@@ -284,16 +171,11 @@ fn temporary_with(path: &Path, bytes: &[u8]) -> Result<NamedTempFile, FileError>
     Ok(temporary)
 }
 
-/// The operating system's own words, without the path that `tempfile` adds to them.
+/// What the operating system said, without the temporary file's name that `tempfile` adds to it.
 fn bare(error: io::Error) -> io::Error {
-    match error.get_ref().and_then(std::error::Error::source) {
-        Some(cause) => match cause.downcast_ref::<io::Error>() {
-            Some(inner) => inner
-                .raw_os_error()
-                .map_or_else(|| inner.kind().into(), io::Error::from_raw_os_error),
-            None => error,
-        },
-        None => error,
+    match error.raw_os_error() {
+        Some(_) => error,
+        None => error.kind().into(),
     }
 }
 
@@ -304,4 +186,127 @@ fn read_at_most(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
         .take((limit as u64).saturating_add(1))
         .read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::fixtures::assert_error, *};
+    use crate::words::error::Kind;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        write(&path, b"one").unwrap();
+        write(&path, b"two").unwrap();
+        assert_eq!(read(&path, 3).unwrap().unwrap(), b"two");
+        export(&path, b"three").unwrap();
+        settle(&path).unwrap();
+        assert_eq!(inspect(&path, b"three").unwrap(), FileState::Whole);
+        let names = durable_folder::names(folder.path()).unwrap().unwrap();
+        assert_eq!(names, ["a.json"]);
+        remove(&path).unwrap();
+        remove(&path).unwrap();
+        assert_eq!(inspect(&path, b"three").unwrap(), FileState::Absent);
+        assert!(read(&path, 9).unwrap().is_none());
+    }
+
+    #[test]
+    fn others_may_read_what_was_written_as_far_as_the_mask_allows() {
+        let folder = tempfile::tempdir().unwrap();
+        let (ours, plain) = (folder.path().join("a"), folder.path().join("b"));
+        write(&ours, b"x").unwrap();
+        fs::write(&plain, b"x").unwrap();
+        let mode = |path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&ours), mode(&plain));
+    }
+
+    #[test]
+    fn only_what_a_lost_write_leaves_is_torn() {
+        let wanted = b"abcd";
+        for (found, state) in [
+            (&b"abcd"[..], FileState::Whole),
+            (b"", FileState::Torn),
+            (b"ab", FileState::Torn),
+            (b"ab\0", FileState::Torn),
+            (b"ab\0\0", FileState::Torn),
+            (b"\0\0\0\0", FileState::Torn),
+            (b"ab\0\0\0", FileState::Other),
+            (b"abcd\0", FileState::Other),
+            (b"abcde", FileState::Other),
+            (b"ab\0d", FileState::Other),
+            (b"abx", FileState::Other),
+            (b"bcd", FileState::Other),
+        ] {
+            assert_eq!(compare(found, wanted), state, "{found:?}");
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("f");
+            fs::write(&path, found).unwrap();
+            assert_eq!(inspect(&path, wanted).unwrap(), state, "{found:?}");
+        }
+        assert_eq!(compare(b"", b""), FileState::Whole);
+        assert_eq!(compare(b"a\0", b"a\0c"), FileState::Torn);
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_neither_read_nor_taken_for_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("t"), folder.path().join("l"));
+        fs::write(&target, b"x").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        assert_eq!(inspect(&link, b"x").unwrap(), FileState::Other);
+        assert_eq!(inspect(folder.path(), b"x").unwrap(), FileState::Other);
+        assert_error(
+            read(folder.path(), 1).unwrap_err(),
+            "path-taken",
+            Kind::Conflict,
+        );
+        assert_error(read(&target, 0).unwrap_err(), "file-too-large", Kind::Limit);
+        let fifo = folder.path().join("p");
+        if std::process::Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .is_ok_and(|status| status.success())
+        {
+            assert_error(read(&fifo, 1).unwrap_err(), "path-taken", Kind::Conflict);
+            assert_eq!(inspect(&fifo, b"x").unwrap(), FileState::Other);
+        }
+    }
+
+    #[test]
+    fn a_failed_write_names_the_path_and_leaves_what_stood_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("gone").join("a");
+        let error = write(&missing, b"x").unwrap_err();
+        assert!(error.to_string().contains("gone/a"));
+        assert!(!error.cause().contains(TEMPORARY_PREFIX), "{error:?}");
+        assert_error(error, "folder-missing", Kind::Unavailable);
+
+        let file = folder.path().join("file");
+        write(&file, b"stays").unwrap();
+        for act in [write, export, place] {
+            let error = act(&file.join("below"), b"x").unwrap_err();
+            assert_error(error, "path-taken", Kind::Conflict);
+        }
+        assert_error(
+            inspect(&file.join("below"), b"x").unwrap_err(),
+            "path-taken",
+            Kind::Conflict,
+        );
+        assert_error(
+            settle(&missing).unwrap_err(),
+            "folder-missing",
+            Kind::Unavailable,
+        );
+
+        let taken = folder.path().join("taken");
+        fs::create_dir(&taken).unwrap();
+        for act in [write, export, place] {
+            assert_error(act(&taken, b"x").unwrap_err(), "path-taken", Kind::Conflict);
+        }
+        assert!(remove(&taken).is_err());
+        let names = durable_folder::names(folder.path()).unwrap().unwrap();
+        assert_eq!(names, ["file", "taken"]);
+        assert_eq!(inspect(&file, b"stays").unwrap(), FileState::Whole);
+    }
 }

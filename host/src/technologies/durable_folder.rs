@@ -9,7 +9,10 @@ use std::{
     path::Path,
 };
 
-use super::durable_file::{self, Action, FileError};
+use super::{
+    durable_file,
+    file_error::{Action, FileError},
+};
 
 /// Makes a folder and every missing folder above it. Durable when it returns, also where a killed process had made some
 /// of them without a sync: every folder above is synced again, as far as this user may open it.
@@ -22,12 +25,8 @@ pub fn create(path: &Path) -> Result<(), FileError> {
         if folder.as_os_str().is_empty() || folder.is_dir() {
             continue;
         }
-        match fs::create_dir(folder) {
-            Ok(()) => made.push(folder),
-            // Another process made it meanwhile; what is not a folder is refused.
-            Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
-            Err(error) => return Err(FileError::new(folder, Action::Create, error)),
-        }
+        ensure(folder)?;
+        made.push(folder);
     }
     for folder in path.ancestors().filter(|folder| folder.parent().is_some()) {
         match sync(parent(folder)) {
@@ -36,6 +35,18 @@ pub fn create(path: &Path) -> Result<(), FileError> {
         }
     }
     Ok(())
+}
+
+/// Makes one folder, in a folder that stands, unless it is there. Durable only once that other folder is synced.
+///
+/// # Errors
+/// [`FileError`] if it cannot be made.
+pub fn ensure(folder: &Path) -> Result<(), FileError> {
+    match fs::create_dir(folder) {
+        // Made by another process, or long ago.
+        Err(_) if folder.is_dir() => Ok(()),
+        other => other.map_err(|source| FileError::new(folder, Action::Create, source)),
+    }
 }
 
 /// Makes the entries of a folder durable.
@@ -86,5 +97,61 @@ pub(super) fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::fixtures::assert_error, *};
+    use crate::words::error::Kind;
+
+    #[test]
+    fn every_missing_folder_is_made_and_what_stands_there_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b/c");
+        create(&deep).unwrap();
+        fs::write(deep.join("f"), b"x").unwrap();
+        create(&deep).unwrap();
+        ensure(&deep).unwrap();
+        assert_eq!(names(&deep).unwrap().unwrap(), ["f"]);
+        assert!(names(&folder.path().join("z")).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_file_in_the_way_is_named_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("f");
+        fs::write(&file, b"x").unwrap();
+        for act in [create, ensure, sweep] {
+            let error = act(&file.join("below")).unwrap_err();
+            assert!(error.to_string().contains("/f"), "{error}");
+            assert_error(error, "path-taken", Kind::Conflict);
+        }
+        assert_error(ensure(&file).unwrap_err(), "path-taken", Kind::Conflict);
+        assert_error(
+            ensure(&folder.path().join("x/y")).unwrap_err(),
+            "folder-missing",
+            Kind::Unavailable,
+        );
+        assert_error(
+            sync(&folder.path().join("x")).unwrap_err(),
+            "folder-missing",
+            Kind::Unavailable,
+        );
+        assert_eq!(fs::read(&file).unwrap(), b"x");
+    }
+
+    #[test]
+    fn only_temporary_files_are_swept() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [".wharf-a1.tmp", "a.tmp", ".wharf-x", "b"] {
+            fs::write(folder.path().join(name), b"x").unwrap();
+        }
+        sweep(folder.path()).unwrap();
+        assert_eq!(
+            names(folder.path()).unwrap().unwrap(),
+            [".wharf-x", "a.tmp", "b"]
+        );
+        sweep(&folder.path().join("none")).unwrap();
     }
 }

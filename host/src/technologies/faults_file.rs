@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::durable_file::{self, FileError};
+use super::{durable_file, file_error::FileError};
 use crate::{
     core::contract::OperationKey,
     words::{
@@ -95,5 +95,52 @@ impl Fault for FaultsError {
             Self::Malformed { why, .. } => Some(why.clone()),
             Self::File(error) => error.why(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::fixtures::assert_error, *};
+
+    #[test]
+    fn faults_read_back_as_written_and_none_are_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("faults.json");
+        assert_eq!(Faults::read(&path).unwrap(), None);
+        let faults = Faults {
+            lose_response_of: OperationKey::new("op".into()).unwrap(),
+        };
+        durable_file::write(&path, &faults.to_bytes()).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            r#"{"loseResponseOf":"op"}"#
+        );
+        assert_eq!(Faults::read(&path).unwrap(), Some(faults));
+    }
+
+    #[test]
+    fn any_other_form_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("faults.json");
+        let long = format!(r#"{{"loseResponseOf":"{}"}}"#, "x".repeat(201));
+        for bad in [
+            "",
+            "{}",
+            "null",
+            r#"{"loseResponseOf":""}"#,
+            r#"{"loseResponseOf":null}"#,
+            r#"{"loseResponseOf":"a","more":1}"#,
+            r#"{"loseResponseOf":"a","loseResponseOf":"b"}"#,
+            &long,
+        ] {
+            std::fs::write(&path, bad).unwrap();
+            let error = Faults::read(&path).unwrap_err();
+            assert_error(error, "faults-malformed", Kind::Corrupt);
+        }
+        std::fs::write(&path, b"\xff").unwrap();
+        let error = Faults::read(&path).unwrap_err();
+        assert_error(error, "faults-malformed", Kind::Corrupt);
+        let error = Faults::read(folder.path()).unwrap_err();
+        assert_error(error, "path-taken", Kind::Conflict);
     }
 }

@@ -11,6 +11,9 @@ pub mod durable_file;
 pub mod durable_folder;
 pub mod embedded_context;
 pub mod faults_file;
+pub mod file_error;
+#[cfg(test)]
+mod fixtures;
 pub mod policy_file;
 pub mod script_planner;
 pub mod search_planner;

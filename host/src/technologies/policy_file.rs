@@ -8,10 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    durable_file::{self, FileError},
-    workspace::Workspace,
-};
+use super::{durable_file, file_error::FileError, workspace::Workspace};
 use crate::{
     core::{ports::permission::Permission, request::Request},
     words::{
@@ -207,9 +204,129 @@ impl Fault for PolicyError {
     fn why(&self) -> Option<String> {
         match self {
             Self::Malformed { why, .. } => Some(why.clone()),
-            // The message of the source names the path once more, its own cause is what matters.
-            Self::Unreadable { source, .. } => source.why(),
+            Self::Unreadable { source, .. } => Some(source.cause()),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{
+        super::fixtures::{assert_error, request, workspace},
+        *,
+    };
+
+    /// What the policy answers once its file has been given to `change`.
+    fn answer(change: impl FnOnce(&Path)) -> Result<(), Error> {
+        let (_folder, workspace) = workspace();
+        let request = request("goal");
+        let _owner = workspace.claim(&request.id).unwrap();
+        let path = workspace.policy_file(&request.id);
+        let policy = Policy {
+            fingerprint: request.fingerprint(),
+            enabled: true,
+            principals: vec!["somebody".parse().unwrap(), request.principal.clone()],
+        };
+        std::fs::write(&path, policy.to_bytes()).unwrap();
+        let permission = PolicyFile::new(workspace);
+        permission.check(&request, None).unwrap();
+        permission.check(&request, Some("any")).unwrap();
+        // The same object is asked again: nothing may be kept.
+        change(&path);
+        permission.check(&request, Some("any"))
+    }
+
+    fn edited(edit: impl FnOnce(&mut Value)) -> Result<(), Error> {
+        answer(|path| {
+            let mut value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+            edit(&mut value);
+            std::fs::write(path, value.to_string()).unwrap();
+        })
+    }
+
+    #[test]
+    fn an_edited_policy_is_obeyed_by_the_next_call() {
+        edited(|_| ()).unwrap();
+        assert_error(
+            edited(|policy| policy["enabled"] = false.into()).unwrap_err(),
+            "policy-disabled",
+            Kind::Denied,
+        );
+        assert_error(
+            edited(|policy| policy["principals"] = json!(["somebody"])).unwrap_err(),
+            "principal-not-allowed",
+            Kind::Denied,
+        );
+        assert_error(
+            edited(|policy| policy["principals"] = json!([])).unwrap_err(),
+            "principal-not-allowed",
+            Kind::Denied,
+        );
+        assert_error(
+            edited(|policy| policy["fingerprint"] = json!(Digest::of("other"))).unwrap_err(),
+            "policy-other-request",
+            Kind::Denied,
+        );
+    }
+
+    #[test]
+    fn a_policy_that_is_missing_or_unreadable_denies() {
+        assert_error(
+            answer(|path| std::fs::remove_file(path).unwrap()).unwrap_err(),
+            "policy-missing",
+            Kind::Denied,
+        );
+        let folder_in_its_place = answer(|path| {
+            std::fs::remove_file(path).unwrap();
+            std::fs::create_dir(path).unwrap();
+        });
+        let file_above_it = answer(|path| {
+            let folder = path.parent().unwrap();
+            std::fs::remove_dir_all(folder).unwrap();
+            std::fs::write(folder, b"").unwrap();
+        });
+        let too_large = answer(|path| {
+            let mut text = std::fs::read(path).unwrap();
+            text.resize(BOUNDS.bytes + 1, b' ');
+            std::fs::write(path, text).unwrap();
+        });
+        for denied in [folder_in_its_place, file_above_it, too_large] {
+            assert_error(denied.unwrap_err(), "policy-unreadable", Kind::Denied);
+        }
+    }
+
+    #[test]
+    fn a_policy_of_any_other_form_is_corrupt() {
+        for refused in [
+            edited(|policy| policy["more"] = 1.into()),
+            edited(|policy| policy["enabled"] = "true".into()),
+            edited(|policy| policy["enabled"] = 1.into()),
+            edited(|policy| policy["principals"] = "operator".into()),
+            edited(|policy| policy["principals"] = json!(["*", ""])),
+            edited(|policy| policy["fingerprint"] = "x".into()),
+            edited(|policy| drop(policy.as_object_mut().unwrap().remove("enabled"))),
+            edited(|policy| drop(policy.as_object_mut().unwrap().remove("principals"))),
+            edited(|policy| drop(policy.as_object_mut().unwrap().remove("fingerprint"))),
+            answer(|path| std::fs::write(path, b"").unwrap()),
+            answer(|path| std::fs::write(path, b"\xff").unwrap()),
+            answer(|path| {
+                let text = std::fs::read_to_string(path).unwrap();
+                let twice = text.replace("\"enabled\"", "\"enabled\": true, \"enabled\"");
+                std::fs::write(path, twice).unwrap();
+            }),
+            answer(|path| {
+                let text = std::fs::read_to_string(path).unwrap();
+                std::fs::write(path, &text[..text.len() / 2]).unwrap();
+            }),
+            answer(|path| {
+                let text = std::fs::read_to_string(path).unwrap();
+                std::fs::write(path, text + "{}").unwrap();
+            }),
+        ] {
+            assert_error(refused.unwrap_err(), "policy-malformed", Kind::Corrupt);
         }
     }
 }

@@ -11,7 +11,7 @@ use futures::future::{BoxFuture, FutureExt as _};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::durable_file::{self, FileError};
+use super::{durable_file, file_error::FileError};
 use crate::{
     core::ports::model::{Answer, Model, Prompt},
     words::{
@@ -157,7 +157,7 @@ impl Fault for ScriptError {
         match self {
             Self::Unreadable { source, .. } => match source {
                 None => Some("there is no such file".into()),
-                Some(source) => source.why(),
+                Some(source) => Some(source.cause()),
             },
             Self::Line { why, .. } => Some(why.clone()),
             Self::Exhausted { lines, .. } => Some(format!("it has {lines}")),
@@ -207,4 +207,158 @@ fn answer(line: &[u8]) -> Result<Answer, String> {
         })
     };
     read.map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::{
+        super::fixtures::{assert_error, request},
+        *,
+    };
+    use crate::{
+        core::{contract::Descriptor, request::Request},
+        words::json::JsonText,
+    };
+
+    const GOOD: &str = concat!(
+        r#"{"text": "{\"goal\":\"\\n\"}", "finishReason": "stop"}"#,
+        "\n",
+        r#"{"error": {"code": "overloaded", "message": "later", "retryable": true}}"#,
+        "\r\n",
+        r#"{"finishReason":"length","text":""}"#,
+    );
+
+    fn script(text: &[u8]) -> Result<ScriptPlanner, ScriptError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        std::fs::write(&path, text).unwrap();
+        ScriptPlanner::read(&path)
+    }
+
+    fn asked(planner: &ScriptPlanner, answers: usize) -> (Result<Answer, Error>, Vec<String>) {
+        let (request, descriptor) = (request("goal"), descriptor());
+        let prompt = prompt(&request, &descriptor, answers);
+        let heard = Mutex::new(Vec::new());
+        let checked = planner.check(&prompt);
+        let deltas = |delta: &str| heard.lock().unwrap().push(delta.to_owned());
+        let answer = planner.sample(&prompt, &deltas).now_or_never().unwrap();
+        assert_eq!(checked.is_ok(), answer.is_ok());
+        (answer, heard.into_inner().unwrap())
+    }
+
+    #[test]
+    fn the_journal_decides_which_line_is_next() {
+        for planner in [
+            script(GOOD.as_bytes()),
+            script(format!("{GOOD}\n").as_bytes()),
+        ] {
+            let planner = planner.unwrap();
+            let text = |text: &str, finish_reason: &str| Answer::Text {
+                text: text.to_owned(),
+                finish_reason: finish_reason.to_owned(),
+                usage: None,
+            };
+            // Asked twice, as after a crash that lost the answer.
+            for _ in 0..2 {
+                let (answer, heard) = asked(&planner, 0);
+                assert_eq!(answer.unwrap(), text(r#"{"goal":"\n"}"#, "stop"));
+                assert_eq!(heard, [r#"{"goal":"\n"}"#]);
+            }
+            let (answer, heard) = asked(&planner, 1);
+            assert_eq!(
+                answer.unwrap(),
+                Answer::Failed {
+                    code: "overloaded".into(),
+                    message: "later".into(),
+                    retryable: true
+                }
+            );
+            assert!(heard.is_empty());
+            assert_eq!(asked(&planner, 2).0.unwrap(), text("", "length"));
+        }
+    }
+
+    #[test]
+    fn too_few_lines_are_told_before_a_call_is_made() {
+        for (lines, answers) in [(GOOD, 3), (GOOD, usize::MAX), ("", 0)] {
+            let planner = script(lines.as_bytes()).unwrap();
+            let (request, descriptor) = (request("goal"), descriptor());
+            let error = planner
+                .check(&prompt(&request, &descriptor, answers))
+                .unwrap_err();
+            assert_error(error, "script-exhausted", Kind::Limit);
+            assert!(asked(&planner, answers).0.is_err());
+        }
+    }
+
+    #[test]
+    fn a_bad_line_is_refused_by_its_number_before_anything_runs() {
+        let good = r#"{"text":"x","finishReason":"stop"}"#;
+        for bad in [
+            "",
+            "  ",
+            "plain text",
+            "[]",
+            "null",
+            "{}",
+            r#"{"text":"x"}"#,
+            r#"{"finishReason":"stop"}"#,
+            r#"{"text":null,"finishReason":"stop"}"#,
+            r#"{"text":{},"finishReason":"stop"}"#,
+            r#"{"text":"x","finish_reason":"stop"}"#,
+            r#"{"text":"x","finishReason":"stop","usage":{}}"#,
+            r#"{"text":"x","text":"y","finishReason":"stop"}"#,
+            r#"{"text":"x","finishReason":"stop"} {}"#,
+            r#"{"error":"x"}"#,
+            r#"{"error":{"code":"c","message":"m"}}"#,
+            r#"{"error":{"code":"c","message":"m","retryable":"no"}}"#,
+            r#"{"error":{"code":"c","message":"m","retryable":true,"more":1}}"#,
+            r#"{"error":{"code":"c","message":"m","retryable":true},"text":"x"}"#,
+            "\u{feff}{\"text\":\"x\",\"finishReason\":\"stop\"}",
+        ] {
+            let error = script(format!("{good}\n{bad}\n{good}\n").as_bytes()).unwrap_err();
+            assert!(matches!(error, ScriptError::Line { line: 2, .. }), "{bad}");
+            assert_error(error, "script-line", Kind::InvalidInput);
+        }
+        let error = script(b"\xff").unwrap_err();
+        assert!(matches!(error, ScriptError::Line { line: 1, .. }));
+    }
+
+    #[test]
+    fn a_script_that_cannot_be_read_is_bad_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("f");
+        std::fs::write(&file, b"").unwrap();
+        for path in [
+            folder.path(),
+            &folder.path().join("gone"),
+            &file.join("below"),
+        ] {
+            let error = ScriptPlanner::read(path).unwrap_err();
+            assert_error(error, "script-unreadable", Kind::InvalidInput);
+        }
+    }
+
+    fn prompt<'a>(request: &'a Request, descriptor: &'a Descriptor, answers: usize) -> Prompt<'a> {
+        Prompt {
+            request,
+            descriptor,
+            working_set: "{}",
+            answers,
+        }
+    }
+
+    fn descriptor() -> Descriptor {
+        Descriptor {
+            name: "p".into(),
+            version: "1".into(),
+            instructions: String::new(),
+            input_schema: JsonText::of(&serde_json::json!({})),
+            tools: Vec::new(),
+            migrations: Vec::new(),
+            max_steps: 0,
+        }
+    }
 }

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::durable_file::{Action, FileError};
+use super::file_error::{Action, FileError};
 use crate::words::error::{Facts, Fault, Kind};
 
 /// The name of the lock's file in a task's folder.
@@ -130,5 +130,92 @@ fn locked(mut file: File, path: &Path) -> Result<File, TaskLockError> {
             })
         }
         Err(TryLockError::Error(source)) => Err(FileError::new(path, Action::Lock, source).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::{super::fixtures::assert_error, *};
+
+    #[test]
+    fn a_second_runner_is_refused_at_once_and_told_who_the_first_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = TaskLock::acquire(folder.path()).unwrap();
+        assert_eq!(first.folder(), folder.path());
+        for refused in [
+            TaskLock::acquire(folder.path()).unwrap_err(),
+            TaskLock::acquire_read_only(folder.path()).unwrap_err(),
+        ] {
+            let name = format!("process {}", std::process::id());
+            assert!(refused.to_string().contains(&name), "{refused}");
+            assert_error(refused, "task-owned", Kind::Conflict);
+        }
+        drop(first);
+        TaskLock::acquire(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_longer_id_of_an_earlier_owner_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(LOCK_FILE), "99999999999999\n").unwrap();
+        let _first = TaskLock::acquire(folder.path()).unwrap();
+        let text = std::fs::read_to_string(folder.path().join(LOCK_FILE)).unwrap();
+        assert_eq!(text, format!("{}\n", std::process::id()));
+    }
+
+    #[test]
+    fn an_owner_that_left_no_id_is_refused_for_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(LOCK_FILE), "no number").unwrap();
+        let _audit = TaskLock::acquire_read_only(folder.path()).unwrap().unwrap();
+        let refused = TaskLock::acquire(folder.path()).unwrap_err();
+        assert!(refused.to_string().contains("another process"), "{refused}");
+    }
+
+    #[test]
+    fn an_audit_writes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(
+            TaskLock::acquire_read_only(folder.path())
+                .unwrap()
+                .is_none()
+        );
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_lock_of_a_killed_owner_is_free_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = TaskLock::acquire(folder.path()).unwrap();
+        // The child holds the very lock of this process, and alone once this process has let go of it.
+        let mut owner = Command::new("cat")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::from(lock._file))
+            .spawn()
+            .unwrap();
+        let refused = TaskLock::acquire(folder.path()).unwrap_err();
+        assert_error(refused, "task-owned", Kind::Conflict);
+        owner.kill().unwrap();
+        owner.wait().unwrap();
+        TaskLock::acquire(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_lock_that_cannot_be_made_is_an_error_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("gone");
+        assert_error(
+            TaskLock::acquire(&missing).unwrap_err(),
+            "folder-missing",
+            Kind::Unavailable,
+        );
+        std::fs::create_dir(folder.path().join(LOCK_FILE)).unwrap();
+        assert_error(
+            TaskLock::acquire(folder.path()).unwrap_err(),
+            "path-taken",
+            Kind::Conflict,
+        );
     }
 }

@@ -14,8 +14,8 @@ use std::{
 };
 
 use super::{
-    durable_file::{self, Action, FileError},
-    durable_folder,
+    durable_file, durable_folder,
+    file_error::{Action, FileError},
     task_lock::{LOCK_FILE, TaskLock, TaskLockError},
 };
 use crate::words::{
@@ -49,9 +49,10 @@ impl Workspace {
     pub fn create(directory: &Path) -> Result<Self, WorkspaceError> {
         let workspace = Self::at(directory)?;
         workspace.refuse_foreign()?;
-        for folder in [PLUGINS, TASKS] {
-            durable_folder::create(&workspace.root.join(folder))?;
-        }
+        durable_folder::create(&workspace.root)?;
+        durable_folder::ensure(&workspace.plugins_folder())?;
+        durable_folder::ensure(&workspace.tasks_folder())?;
+        durable_folder::sync(&workspace.root)?;
         Ok(workspace)
     }
 
@@ -67,20 +68,19 @@ impl Workspace {
                 why,
             })
         };
-        match fs::metadata(&workspace.root) {
-            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                Err(FileError::new(&workspace.root, Action::Read, error).into())
-            }
-            Err(_) => no_task("there is no such directory"),
-            Ok(metadata) if !metadata.is_dir() => no_task("it is not a directory"),
-            Ok(_) if !workspace.tasks_folder().is_dir() => {
-                no_task("it is not a workspace: it has no folder of tasks")
-            }
-            Ok(_) if !workspace.memory_database().is_file() => {
-                no_task("its preparation did not end: it has no journal")
-            }
-            Ok(_) => Ok(workspace),
+        let is_folder = |path: &Path| {
+            durable_file::type_of(path).map(|found| found.is_some_and(|found| found.is_dir()))
+        };
+        if !is_folder(&workspace.root)? {
+            return no_task("there is no such directory");
         }
+        if !is_folder(&workspace.tasks_folder())? {
+            return no_task("it is not a workspace: it has no folder of tasks");
+        }
+        if durable_file::type_of(&workspace.memory_database())?.is_none() {
+            return no_task("its preparation did not end: it has no journal");
+        }
+        Ok(workspace)
     }
 
     /// The directory, as an absolute path.
@@ -111,6 +111,12 @@ impl Workspace {
     #[must_use]
     pub fn component_file(&self, digest: &Digest) -> PathBuf {
         self.plugins_folder().join(format!("{digest}.wasm"))
+    }
+
+    /// The folder of the folders of tasks.
+    #[must_use]
+    pub fn tasks_folder(&self) -> PathBuf {
+        self.root.join(TASKS)
     }
 
     /// The folder of one task.
@@ -155,20 +161,23 @@ impl Workspace {
     /// [`FileError`] if the folder cannot be read.
     pub fn tasks(&self) -> Result<Vec<TaskId>, FileError> {
         let names = durable_folder::names(&self.tasks_folder())?.unwrap_or_default();
-        Ok(names
-            .into_iter()
-            .filter_map(|name| TaskId::try_from(name).ok())
-            .filter(|task| self.request_file(task).is_file())
-            .collect())
+        let mut tasks = Vec::new();
+        for task in names.into_iter().flat_map(TaskId::try_from) {
+            if durable_file::type_of(&self.request_file(&task))?.is_some() {
+                tasks.push(task);
+            }
+        }
+        Ok(tasks)
     }
 
-    /// Takes the lock of a task that may be new: makes its folder if need be.
+    /// Takes the lock of a task that may be new: makes its folder if need be, which [`super::admission`] makes durable.
     ///
     /// # Errors
-    /// As [`TaskLock::acquire`].
+    /// As [`TaskLock::acquire`]; [`FileError`] if the folder cannot be made.
     pub fn claim(&self, task: &TaskId) -> Result<TaskLock, TaskLockError> {
-        durable_folder::create(&self.task_folder(task))?;
-        TaskLock::acquire(&self.task_folder(task))
+        let folder = self.task_folder(task);
+        durable_folder::ensure(&folder)?;
+        TaskLock::acquire(&folder)
     }
 
     /// Removes the temporary files that killed runs left in a task's folders.
@@ -188,11 +197,13 @@ impl Workspace {
         Ok(Self { root })
     }
 
-    fn tasks_folder(&self) -> PathBuf {
-        self.root.join(TASKS)
-    }
-
     fn refuse_foreign(&self) -> Result<(), WorkspaceError> {
+        if let Some(file) = self.root.ancestors().find(|path| path.is_file()) {
+            return Err(WorkspaceError::Foreign {
+                directory: self.root.clone(),
+                path: file.into(),
+            });
+        }
         self.refuse_unless(&self.root, |name| match name {
             PLUGINS | TASKS => Some(Form::Folder),
             _ if is_database_file(name) => Some(Form::File),
@@ -227,10 +238,6 @@ impl Workspace {
                 path,
             })
         };
-        // A path through a file is another's as well, and says so more plainly than the operating system.
-        if folder.exists() && !folder.is_dir() {
-            return foreign(folder.into());
-        }
         for name in durable_folder::names(folder)?.unwrap_or_default() {
             let path = folder.join(&name);
             let form = match known(&name) {
@@ -319,4 +326,223 @@ fn is_database_file(name: &str) -> bool {
         name.strip_prefix(database)
             .is_some_and(|rest| ["", "-wal", "-shm", "-journal"].contains(&rest))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::fixtures::assert_error, *};
+
+    fn task(id: &str) -> TaskId {
+        id.parse().unwrap()
+    }
+
+    #[test]
+    fn the_files_stand_where_users_scripts_look_for_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::create(folder.path()).unwrap();
+        let (task, digest) = (task("t1"), Digest::of("x"));
+        for (path, name) in [
+            (workspace.business_database(), "business.sqlite"),
+            (workspace.memory_database(), "memory.sqlite"),
+            (
+                workspace.component_file(&digest),
+                &*format!("plugins/{digest}.wasm"),
+            ),
+            (workspace.request_file(&task), "tasks/t1/request.json"),
+            (workspace.policy_file(&task), "tasks/t1/policy.json"),
+            (workspace.faults_file(&task), "tasks/t1/faults.json"),
+            (workspace.evidence_folder(&task), "tasks/t1/evidence"),
+            (workspace.output_folder(&task), "tasks/t1/output"),
+        ] {
+            assert_eq!(path, folder.path().join(name));
+        }
+        assert!(workspace.root().is_absolute());
+    }
+
+    #[test]
+    fn a_missing_and_an_empty_directory_become_a_workspace() {
+        let folder = tempfile::tempdir().unwrap();
+        for directory in [folder.path().join("a/b"), folder.path().join("a/c")] {
+            Workspace::create(&directory).unwrap();
+            Workspace::create(&directory).unwrap();
+        }
+        let empty = folder.path().join("empty");
+        fs::create_dir(&empty).unwrap();
+        Workspace::create(&empty).unwrap();
+        assert_eq!(
+            durable_folder::names(&empty).unwrap().unwrap(),
+            ["plugins", "tasks"]
+        );
+    }
+
+    #[test]
+    fn a_directory_with_anything_foreign_is_refused_and_nothing_is_written() {
+        for foreign in [
+            "notes.txt",
+            ".git/",
+            "business.sqlite.bak",
+            "business.sqlite/",
+            "memory.sqlite-x",
+            "plugins",
+            "tasks",
+            "plugins/readme.md",
+            "plugins/abc.wasm",
+            "plugins/sub/",
+            "tasks/todo.md",
+            "tasks/t1",
+            "tasks/a b/",
+            "tasks/t1/notes",
+            "tasks/t1/request.json/",
+            "tasks/t1/evidence",
+            ".wharf-x.tmp/",
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(foreign);
+            if foreign.ends_with('/') {
+                fs::create_dir_all(&path).unwrap();
+            } else {
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(&path, b"theirs").unwrap();
+            }
+            let before = listing(folder.path());
+            let error = Workspace::create(folder.path()).unwrap_err();
+            assert_error(error, "directory-foreign", Kind::InvalidInput);
+            assert_eq!(listing(folder.path()), before, "{foreign}");
+        }
+    }
+
+    #[test]
+    fn a_link_to_another_place_is_foreign() {
+        let folder = tempfile::tempdir().unwrap();
+        let (elsewhere, root) = (folder.path().join("e"), folder.path().join("w"));
+        fs::create_dir(&elsewhere).unwrap();
+        fs::create_dir(&root).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, root.join("tasks")).unwrap();
+        let error = Workspace::create(&root).unwrap_err();
+        assert_error(error, "directory-foreign", Kind::InvalidInput);
+    }
+
+    #[test]
+    fn a_path_that_is_or_leads_through_a_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("f");
+        fs::write(&file, b"x").unwrap();
+        for path in [file.clone(), file.join("below")] {
+            let error = Workspace::create(&path).unwrap_err();
+            assert_error(error, "directory-foreign", Kind::InvalidInput);
+            assert_error(
+                Workspace::open(&path).unwrap_err(),
+                "no-task",
+                Kind::InvalidInput,
+            );
+        }
+    }
+
+    #[test]
+    fn what_got_as_far_as_a_journal_can_be_opened_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("w");
+        let refused = |why: &str| {
+            let error = Workspace::open(&root).unwrap_err();
+            assert_eq!(error.why().unwrap(), why);
+            assert_error(error, "no-task", Kind::InvalidInput);
+        };
+        refused("there is no such directory");
+        fs::create_dir(&root).unwrap();
+        refused("it is not a workspace: it has no folder of tasks");
+        let workspace = Workspace::create(&root).unwrap();
+        refused("its preparation did not end: it has no journal");
+        fs::write(workspace.memory_database(), b"").unwrap();
+        fs::write(root.join("notes.txt"), b"the operator's own").unwrap();
+        let before = listing(&root);
+        assert_eq!(Workspace::open(&root).unwrap(), workspace);
+        assert_eq!(listing(&root), before);
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_looked_into_is_not_taken_for_an_empty_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let endless = folder.path().join("endless");
+        std::os::unix::fs::symlink(&endless, &endless).unwrap();
+        let error = Workspace::open(&endless).unwrap_err();
+        assert_error(error, "file-io", Kind::Unavailable);
+        let error = Workspace::create(&endless).unwrap_err();
+        assert_error(error, "file-io", Kind::Unavailable);
+        let error = Workspace::create(Path::new("")).unwrap_err();
+        assert_error(error, "path-invalid", Kind::InvalidInput);
+    }
+
+    #[test]
+    fn tasks_are_the_folders_that_hold_a_request() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::create(folder.path()).unwrap();
+        assert!(workspace.tasks().unwrap().is_empty());
+        for id in ["b", "a", "unfinished"] {
+            drop(workspace.claim(&task(id)).unwrap());
+        }
+        for id in ["b", "a"] {
+            fs::write(workspace.request_file(&task(id)), b"{}").unwrap();
+        }
+        fs::create_dir(workspace.root().join("tasks/no id")).unwrap();
+        assert_eq!(workspace.tasks().unwrap(), [task("a"), task("b")]);
+    }
+
+    #[test]
+    fn a_claimed_task_is_owned_until_it_is_let_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::create(folder.path()).unwrap();
+        let first = workspace.claim(&task("a")).unwrap();
+        let _other = workspace.claim(&task("b")).unwrap();
+        assert_error(
+            workspace.claim(&task("a")).unwrap_err(),
+            "task-owned",
+            Kind::Conflict,
+        );
+        drop(first);
+        workspace.claim(&task("a")).unwrap();
+        fs::remove_dir_all(workspace.tasks_folder()).unwrap();
+        assert_error(
+            workspace.claim(&task("a")).unwrap_err(),
+            "folder-missing",
+            Kind::Unavailable,
+        );
+    }
+
+    #[test]
+    fn the_owner_sweeps_what_killed_runs_left_in_its_own_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::create(folder.path()).unwrap();
+        let owner = workspace.claim(&task("a")).unwrap();
+        drop(workspace.claim(&task("b")).unwrap());
+        for path in ["a/evidence", "a/output", "b/output"] {
+            fs::create_dir(workspace.tasks_folder().join(path)).unwrap();
+        }
+        for path in ["a", "a/evidence", "a/output", "b/output"] {
+            let path = workspace.tasks_folder().join(path).join(".wharf-1.tmp");
+            fs::write(path, b"").unwrap();
+        }
+        workspace.sweep(&owner).unwrap();
+        let left: Vec<_> = listing(workspace.root())
+            .into_iter()
+            .filter(|path| path.ends_with(".tmp"))
+            .collect();
+        assert_eq!(left, ["tasks/b/output/.wharf-1.tmp"]);
+    }
+
+    fn listing(root: &Path) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut folders = vec![root.to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.strip_prefix(root).unwrap().display().to_string();
+                found.push(name);
+                if path.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        found.sort();
+        found
+    }
 }
