@@ -11,6 +11,7 @@ pub mod durable_file;
 pub mod durable_folder;
 pub mod embedded_context;
 pub mod faults_file;
+pub mod journal;
 pub mod policy_file;
 pub mod script_planner;
 pub mod search_planner;
