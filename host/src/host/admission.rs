@@ -3,17 +3,20 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use super::{builder::Host, stores::Stores, task::NewTask};
 use crate::{
+    business::{SqlLimits, check_seed},
     core::{
         chain::Event,
         contract::{Subject, Violation},
         plan_execute::state::TaskState,
-        ports::{domain::Domain as _, permission::Permission as _},
+        ports::domain::Domain as _,
         request::Request,
     },
     plugin::Plugin,
-    technologies::{admission::Admission, faults_file::Faults, task_lock::TaskLock},
+    technologies::{admission::{Admission, stored_request}, faults_file::Faults, task_lock::TaskLock},
     words::{
         digest::Digest,
         error::{Error, Facts, Fault, Kind},
@@ -49,18 +52,22 @@ pub(super) fn check(host: &Host, new: &NewTask) -> Result<Checked, Error> {
     }
     let subject = plugin.check_task(request)?.map_err(|violations| AdmissionError::Refused { task: request.id.clone(), violations })?;
     if let Some(seed) = &new.seed {
-        crate::business::check_seed(descriptor, seed)?;
+        check_seed(&request.plugin.name, &descriptor.migrations, seed, &SqlLimits::standard())?;
     }
     Ok(Checked { plugin, subject })
 }
 
 /// Makes durable what the admitted record relies on: the plugin's tables, the seed, the files of the task.
-pub(super) fn admit(stores: &Stores, lock: &TaskLock, new: &NewTask, checked: Checked) -> Result<Admitted, Error> {
+pub(super) fn admit(stores: &Stores, lock: &TaskLock, new: &NewTask, checked: Checked, now: Timestamp) -> Result<Admitted, Error> {
     let Checked { plugin, subject } = checked;
     let request = Arc::new(new.request.clone());
-    stores.install(&plugin, &request)?;
+    match stored_request(&stores.workspace, &request.id)? {
+        Some(prepared) if prepared.fingerprint() != request.fingerprint() => return Err(AdmissionError::TaskChanged { task: request.id.clone() }.into()),
+        _ => (),
+    }
+    stores.install(&plugin, &request, now)?;
     if let Some(seed) = &new.seed {
-        stores.seed(&request.plugin.name, seed)?;
+        stores.seed(&request.plugin.name, seed, now)?;
     }
     let faults = new.lose_response_of.clone().map(|lose_response_of| Faults { lose_response_of });
     Admission { request: &request, component: &new.component, principals: std::slice::from_ref(&request.principal), faults: faults.as_ref() }

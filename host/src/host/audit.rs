@@ -9,9 +9,9 @@ use std::{
 
 use serde::Serialize;
 
-use super::preflight;
+use super::{preflight, run::RunError};
 use crate::{
-    business::BusinessStore,
+    business::{BusinessStore, SqlLimits},
     core::{
         chain::{Event, Record},
         graph::{Graph, Input, NodeKind},
@@ -31,6 +31,7 @@ use crate::{
         request::Request,
     },
     plugin::{CompileCache, EngineLimits, Plugin, PluginEngine, PluginLimits, VerifiedBytes},
+    sqlite::open::BUSY,
     technologies::{
         admission::{stored_component, stored_request},
         archive::FileArchive,
@@ -97,9 +98,11 @@ impl AuditReport {
 /// No such workspace, or a database that cannot be read at all. What is wrong with a task is a finding.
 pub fn audit(directory: &Path, tasks: &[TaskId], compile_cache: Option<&Path>) -> Result<AuditReport, Error> {
     let workspace = Workspace::open(directory)?;
+    let business = workspace.business_database();
+    let tenant = BusinessStore::tenant_of(&business)?.ok_or_else(|| RunError::NoTenant { directory: workspace.root().to_owned() })?;
     let auditor = Auditor {
-        business: Arc::new(BusinessStore::open_read_only(&workspace.business_database())?),
-        journal: SqliteJournal::open_read_only(&workspace.memory_database())?,
+        business: Arc::new(BusinessStore::open_read_only(&business, &tenant, SqlLimits::standard())?),
+        journal: SqliteJournal::open_read_only(&workspace.memory_database(), BUSY)?,
         archive: Arc::new(FileArchive::new(workspace.clone())),
         engine: PluginEngine::new(EngineLimits::standard())?,
         cache: compile_cache.map(CompileCache::open).transpose()?,

@@ -193,7 +193,7 @@ impl Host {
             Err(error) => return Err(error.into()),
         };
         let Some(tenant) = BusinessStore::tenant_of(&workspace.business_database())? else { return Ok(None) };
-        let opened = Arc::new(Stores::open(workspace, &tenant, self.0.permission.clone())?);
+        let opened = Arc::new(Stores::open(workspace, &tenant, self.0.permission.clone(), self.0.clock.now())?);
         *stores = Some(Arc::clone(&opened));
         Ok(Some(opened))
     }
@@ -206,7 +206,7 @@ impl Host {
             return Ok(Arc::clone(stores));
         }
         let workspace = Workspace::create(&self.0.directory)?;
-        let opened = Arc::new(Stores::open(workspace, tenant, self.0.permission.clone())?);
+        let opened = Arc::new(Stores::open(workspace, tenant, self.0.permission.clone(), self.0.clock.now())?);
         *stores = Some(Arc::clone(&opened));
         Ok(opened)
     }

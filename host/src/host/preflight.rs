@@ -12,7 +12,6 @@ use crate::{
         ports::{
             business::Business as _,
             journal::{Position, StoredRecord},
-            permission::Permission as _,
         },
         request::Request,
     },

@@ -2,7 +2,7 @@
 //!
 //! Runs on one blocking thread from beginning to end; only waiting for a model or a Context goes through the runtime.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use tokio::runtime::Handle;
 
@@ -74,16 +74,6 @@ pub(super) fn run(host: &Host, pattern: &PlanExecute, task: Task, options: RunOp
         }
     };
     let Some(plugin) = opened.plugin.clone() else { return finish(&opened) };
-    let driver = |workers| Driver {
-        task: opened.request.id.clone(),
-        run: opened.run,
-        journal: &*opened.stores.journal,
-        workers,
-        clock: &*host.clock(),
-        cancel: &cancel,
-        stop_after: options.stop_after,
-        progress: options.progress.clone(),
-    };
     let workers = ports(host, pattern, &opened, plugin)?.workers();
     if let Err(halt) = probe_context(host, &opened, &cancel) {
         return match halt {
@@ -91,7 +81,18 @@ pub(super) fn run(host: &Host, pattern: &PlanExecute, task: Task, options: RunOp
             Halt::Failed(error) => Err(error),
         };
     }
-    let end = driver(&workers).drive(&mut opened.machine, opened.first.clone())?;
+    let clock = host.clock();
+    let driver = Driver {
+        task: opened.request.id.clone(),
+        run: opened.run,
+        journal: &*opened.stores.journal,
+        workers: &workers,
+        clock: &*clock,
+        cancel: &cancel,
+        stop_after: options.stop_after,
+        progress: options.progress,
+    };
+    let end = driver.drive(&mut opened.machine, opened.first.clone())?;
     match end {
         RunEnd::Cancelled => Ok(Outcome::Cancelled),
         RunEnd::Checkpoint(checkpoint) => Ok(Outcome::Checkpoint(checkpoint)),
@@ -112,7 +113,7 @@ fn open_new(host: &Host, new: &super::task::NewTask) -> Result<Opened, Error> {
         drop(lock);
         return open_saved(host, &stores, &new.request.id);
     }
-    let Admitted { request, plugin, first } = admission::admit(&stores, &lock, new, checked)?;
+    let Admitted { request, plugin, first } = admission::admit(&stores, &lock, new, checked, host.clock().now())?;
     let machine = Machine::new(TaskState::new(Arc::clone(&request)), request.fingerprint());
     Ok(Opened { stores, machine, request, plugin: Some(plugin), first, run: RunId::beginning_at(host.clock().now()), _lock: lock })
 }
@@ -123,6 +124,7 @@ fn open_saved(host: &Host, stores: &Arc<Stores>, task: &TaskId) -> Result<Opened
         return Err(no_task().into());
     }
     let lock = TaskLock::acquire(&stores.workspace.task_folder(task))?;
+    stores.workspace.sweep(&lock)?;
     let stored = stores.journal.load(task)?;
     let request = crate::technologies::admission::stored_request(&stores.workspace, task)?.ok_or_else(no_task)?;
     preflight::check_request(&request, &stored)?;
@@ -208,6 +210,12 @@ pub enum RunError {
         /// The task.
         task: TaskId,
     },
+    /// The business database is not that of a workspace.
+    #[error("the workspace {} has no tenant", directory.display())]
+    NoTenant {
+        /// The workspace.
+        directory: PathBuf,
+    },
     /// A finished task without a report.
     #[error("the journal of task `{task}` is finished, but holds no report")]
     NoReport {
@@ -220,6 +228,7 @@ impl Fault for RunError {
     fn facts(&self) -> Facts {
         match self {
             Self::NoTask { .. } => Facts::new("no-task", Kind::InvalidInput, "`wharf status` lists the tasks of a workspace"),
+            Self::NoTenant { .. } => Facts::new("no-tenant", Kind::Corrupt, "restore business.sqlite from a backup"),
             Self::NoReport { .. } => Facts::new("no-report", Kind::Corrupt, "restore memory.sqlite from a backup"),
         }
     }

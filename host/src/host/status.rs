@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::run::{RunError, fold};
 use crate::{
     core::{machine::Loop as _, ports::journal::Journal as _, view::View},
+    sqlite::open::BUSY,
     technologies::{admission::stored_request, journal::SqliteJournal, workspace::Workspace},
     words::{error::Error, id::TaskId},
 };
@@ -39,7 +40,7 @@ pub struct TaskStatus {
 /// `no-task` if the directory is no workspace; a journal that cannot be read.
 pub fn tasks(directory: &Path) -> Result<Vec<TaskId>, Error> {
     let workspace = Workspace::open(directory)?;
-    SqliteJournal::open_read_only(&workspace.memory_database())?.tasks()
+    SqliteJournal::open_read_only(&workspace.memory_database(), BUSY)?.tasks()
 }
 
 /// Folds a task's journal.
@@ -48,7 +49,7 @@ pub fn tasks(directory: &Path) -> Result<Vec<TaskId>, Error> {
 /// `no-task` if there is none; a journal or request that is damaged.
 pub fn status(directory: &Path, task: &TaskId, now: Timestamp) -> Result<TaskStatus, Error> {
     let workspace = Workspace::open(directory)?;
-    let stored = SqliteJournal::open_read_only(&workspace.memory_database())?.load(task)?;
+    let stored = SqliteJournal::open_read_only(&workspace.memory_database(), BUSY)?.load(task)?;
     let request = stored_request(&workspace, task)?.filter(|_| !stored.is_empty()).ok_or_else(|| RunError::NoTask { task: task.clone() })?;
     let request = Arc::new(request);
     let machine = fold(&request, &stored)?;

@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::{
-    business::BusinessStore,
-    core::ports::{domain::Domain as _, journal::Journal as _, permission::Permission},
+    business::{BusinessStore, SqlLimits},
+    core::{
+        ports::{domain::Domain as _, journal::Journal as _, permission::Permission},
+        request::Request,
+    },
     plugin::Plugin,
-    core::request::Request,
+    sqlite::open::BUSY,
     technologies::{admission::stored_request, archive::FileArchive, journal::SqliteJournal, policy_file::PolicyFile, workspace::Workspace},
     words::{
         error::{Error, Facts, Fault, Kind},
@@ -24,29 +29,32 @@ pub(super) struct Stores {
 
 impl Stores {
     /// Opens the databases of a workspace, making them where they are missing.
-    pub(super) fn open(workspace: Workspace, tenant: &TenantId, permission: Option<Arc<dyn Permission>>) -> Result<Self, Error> {
-        let business = Arc::new(BusinessStore::open(&workspace.business_database(), tenant)?);
-        let journal = Arc::new(SqliteJournal::open(&workspace.memory_database())?);
+    pub(super) fn open(workspace: Workspace, tenant: &TenantId, permission: Option<Arc<dyn Permission>>, now: Timestamp) -> Result<Self, Error> {
+        let business = Arc::new(BusinessStore::open(&workspace.business_database(), tenant, SqlLimits::standard(), now)?);
+        let journal = Arc::new(SqliteJournal::open(&workspace.memory_database(), BUSY, now)?);
         let archive = Arc::new(FileArchive::new(workspace.clone()));
         let permission = permission.unwrap_or_else(|| Arc::new(PolicyFile::new(workspace.clone())));
         Ok(Self { workspace, business, journal, archive, permission })
     }
 
     /// Applies the plugin's migrations that are still to be applied; refused while an unfinished task pins another digest.
-    pub(super) fn install(&self, plugin: &Plugin, request: &Request) -> Result<(), Error> {
-        let descriptor = plugin.descriptor();
-        if self.business.pending_migrations(descriptor)? > 0 {
+    /// Those that another process applied are durable with the first record of the task, which waits for a barrier.
+    pub(super) fn install(&self, plugin: &Plugin, request: &Request, now: Timestamp) -> Result<(), Error> {
+        let (name, migrations) = (&request.plugin.name, &plugin.descriptor().migrations);
+        if self.business.pending_migrations(name, migrations)? > 0 {
             self.refuse_while_pinned(request)?;
+            self.business.install(name, migrations, now)?;
         }
-        Ok(self.business.install(descriptor)?)
+        Ok(())
     }
 
     /// Fills the plugin's tables once, in a workspace without a task.
-    pub(super) fn seed(&self, plugin: &PluginName, sql: &str) -> Result<(), Error> {
+    pub(super) fn seed(&self, plugin: &PluginName, sql: &str, now: Timestamp) -> Result<(), Error> {
         if let Some(task) = self.journal.tasks()?.into_iter().next() {
             return Err(StoresError::NotNew { task }.into());
         }
-        Ok(self.business.seed(plugin, sql)?)
+        self.business.seed(plugin, sql, now)?;
+        Ok(())
     }
 
     fn refuse_while_pinned(&self, request: &Request) -> Result<(), Error> {

@@ -31,6 +31,17 @@ pub struct ContextBounds {
     pub bytes: NonZeroUsize,
 }
 
+impl ContextBounds {
+    /// 10,000 scopes of 64 MiB together.
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self {
+            entries: NonZeroUsize::new(10_000).expect("not zero"),
+            bytes: NonZeroUsize::new(64 * 1024 * 1024).expect("not zero"),
+        }
+    }
+}
+
 /// Working sets in memory.
 pub struct EmbeddedContext {
     clock: Arc<dyn Clock>,

@@ -14,6 +14,7 @@ pub mod faults_file;
 pub mod file_error;
 #[cfg(test)]
 mod fixtures;
+pub mod journal;
 pub mod policy_file;
 pub mod script_planner;
 pub mod search_planner;

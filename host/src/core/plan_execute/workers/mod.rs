@@ -9,7 +9,7 @@ mod records;
 use std::sync::Arc;
 
 pub use records::RecordError;
-pub(crate) use records::{Records, StoredState};
+pub(crate) use records::Records;
 
 use self::{context::ContextWorker, infer::InferWorker, interaction::InteractionWorker, memory::MemoryWorker};
 use super::state::TaskState;

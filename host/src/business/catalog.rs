@@ -1,0 +1,78 @@
+//! Which tables a plugin owns, and which names stand for something else.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use rusqlite::Connection;
+
+/// The names of one state of the schema. Lower case throughout: SQLite compares names without case.
+#[derive(Debug)]
+pub(super) struct Catalog {
+    /// SQLite's counter of schema changes that this was read at.
+    version: i64,
+    /// Everything that a name in a `FROM` could stand for, common table expressions aside.
+    objects: Arc<HashSet<String>>,
+    /// The tables and views of each plugin.
+    owned: HashMap<String, Arc<HashSet<String>>>,
+}
+
+impl Catalog {
+    /// Reads it, or keeps `last` where the schema has not changed since. Inside the transaction that will rely on it.
+    pub(super) fn current(
+        connection: &Connection,
+        last: Option<Arc<Self>>,
+    ) -> Result<Arc<Self>, rusqlite::Error> {
+        let version = connection
+            .prepare_cached("PRAGMA schema_version")?
+            .query_row((), |row| row.get(0))?;
+        if let Some(last) = last
+            && last.version == version
+        {
+            return Ok(last);
+        }
+        Self::read(connection, version).map(Arc::new)
+    }
+
+    fn read(connection: &Connection, version: i64) -> Result<Self, rusqlite::Error> {
+        let objects = connection
+            .prepare(
+                "SELECT lower(name) FROM sqlite_schema UNION SELECT lower(name) FROM pragma_module_list",
+            )?
+            .query_map((), |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        let mut owned: HashMap<String, HashSet<String>> = HashMap::new();
+        let mut rows = connection.prepare("SELECT plugin, lower(name) FROM wharf_tables")?;
+        let mut rows = rows.query(())?;
+        while let Some(row) = rows.next()? {
+            owned.entry(row.get(0)?).or_default().insert(row.get(1)?);
+        }
+        Ok(Self {
+            version,
+            objects: Arc::new(objects),
+            owned: owned
+                .into_iter()
+                .map(|(plugin, names)| (plugin, Arc::new(names)))
+                .collect(),
+        })
+    }
+
+    /// The plugin's tables and views.
+    pub(super) fn owned_by(&self, plugin: &str) -> Arc<HashSet<String>> {
+        self.owned.get(plugin).cloned().unwrap_or_default()
+    }
+
+    /// Everything that a name could stand for.
+    pub(super) fn objects(&self) -> Arc<HashSet<String>> {
+        Arc::clone(&self.objects)
+    }
+}
+
+/// Whether the host keeps names like this one for itself or for SQLite.
+pub(super) fn is_reserved(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["wharf_", "sqlite_", "pragma_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}

@@ -1,0 +1,49 @@
+//! What a plugin's SQL may use.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+/// Limits on the SQL of plugins. All are required and none can be zero; each has a test in which it is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SqlLimits {
+    /// Rows that one query may return.
+    pub rows_per_query: NonZeroU32,
+    /// Bytes that the queries of one call may return together, column names included.
+    pub bytes_per_call: NonZeroU32,
+    /// Bytes of one text, blob or row, in a table, a parameter or an intermediate result. One operation of SQLite on a
+    /// value cannot be interrupted and may take time quadratic in its size: 256 KiB took 110 ms, 1 MiB 2.6 s.
+    pub value_bytes: NonZeroU32,
+    /// Milliseconds that the statements of one call may take together.
+    pub sql_millis: NonZeroU32,
+    /// Milliseconds for which one operation may hold the write lock, from the transaction's start to its commit. A
+    /// statement is interrupted at that moment; what the plugin itself computes is bounded by its own time limit, and
+    /// the operation is then rolled back.
+    pub lock_millis: NonZeroU32,
+    /// Milliseconds that one migration or one seed may take.
+    pub install_millis: NonZeroU32,
+    /// Milliseconds to wait for another process that holds the file.
+    pub busy_millis: NonZeroU32,
+    /// Bytes of memory that SQLite may use in the whole process, over all stores and journals. Of several values in one
+    /// process the lowest stands until it ends.
+    pub heap_bytes: NonZeroU64,
+}
+
+impl SqlLimits {
+    /// What fits short business operations on a small machine.
+    #[must_use]
+    pub const fn standard() -> Self {
+        const fn some(value: u32) -> NonZeroU32 {
+            NonZeroU32::new(value).expect("the standard limits are not zero")
+        }
+        Self {
+            rows_per_query: some(10_000),
+            bytes_per_call: some(4 * 1024 * 1024),
+            value_bytes: some(256 * 1024),
+            sql_millis: some(2_000),
+            lock_millis: some(5_000),
+            install_millis: some(30_000),
+            busy_millis: some(4_000),
+            heap_bytes: NonZeroU64::new(256 * 1024 * 1024)
+                .expect("the standard limits are not zero"),
+        }
+    }
+}

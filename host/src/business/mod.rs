@@ -1,0 +1,32 @@
+//! The business database: the plugin's own tables, and beside them, out of its reach, the ledger.
+//!
+//! Owns `business.sqlite`: the one write transaction in which an operation and its ledger row become durable together,
+//! the confinement of a plugin's SQL, and a plugin's schema changes. Never decides what an operation means, calls no
+//! plugin itself and keeps no task state. The host's wiring opens a [`BusinessStore`]; the core calls it through
+//! [`crate::core::ports::business::Business`].
+
+pub mod store;
+
+pub mod error;
+pub mod limits;
+
+mod anchors;
+mod catalog;
+mod confinement;
+mod functions;
+mod ledger;
+mod migrations;
+mod plugin_sql;
+mod script;
+mod seed;
+mod statements;
+mod transaction;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::BusinessError;
+pub use limits::SqlLimits;
+pub use migrations::Installed;
+pub use seed::{Seeded, check_seed};
+pub use store::{BusinessStore, Workspace};

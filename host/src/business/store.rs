@@ -1,0 +1,397 @@
+//! The business database of one workspace.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::{
+    BusinessError, SqlLimits, anchors,
+    catalog::Catalog,
+    confinement::{Gate, May, confine},
+    ledger,
+    plugin_sql::{PluginSql, Terms},
+};
+use crate::{
+    core::{
+        contract::{OperationKey, Subject},
+        ports::{
+            business::{
+                Business, LedgerRow, Operation, Performed, Read, ReadOutcome, Sql, StepCall,
+            },
+            journal::Position,
+        },
+    },
+    sqlite::{
+        error::SqliteError,
+        migrations::{self, BUSINESS},
+        open,
+        readers::Readers,
+        writer::Writer,
+    },
+    words::{
+        error::Error,
+        id::{PluginName, TaskId, TenantId},
+    },
+};
+
+/// Whose database it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// Random, 32 hexadecimal digits; tells workspaces apart in shared stores.
+    pub id: String,
+    /// The one tenant that may use it.
+    pub tenant: TenantId,
+}
+
+/// `business.sqlite`: one writing connection, some reading ones. May be shared by any number of threads; several
+/// processes may hold the same file.
+pub struct BusinessStore {
+    // Closed before the writer, so that the writer's close tidies up the files beside the database.
+    readers: Readers<Confined>,
+    writer: Option<Writer>,
+    gate: Arc<Gate>,
+    catalog: Mutex<Option<Arc<Catalog>>>,
+    limits: SqlLimits,
+    workspace: Workspace,
+    path: PathBuf,
+}
+
+/// A reading connection and what confines it.
+struct Confined {
+    connection: Connection,
+    gate: Arc<Gate>,
+}
+
+impl BusinessStore {
+    /// Opens the database of a tenant's workspace, brings its schema up to date, and creates it where there is none.
+    /// `at` is the time that new rows of the host's own tables carry.
+    ///
+    /// # Errors
+    /// `denied` for another tenant's workspace; a newer schema, a foreign or damaged file, all untouched; a file that
+    /// cannot be opened, can only be read or stays locked.
+    pub fn open(
+        path: &Path,
+        tenant: &TenantId,
+        limits: SqlLimits,
+        at: Timestamp,
+    ) -> Result<Self, Error> {
+        let of = |e| SqliteError::of(path, e);
+        let busy = busy(&limits);
+        let mut connection = open::read_write(path, busy, |connection| {
+            migrations::check(connection, path, BUSINESS).map(|_| ())
+        })?;
+        // A stranger changes nothing, not even the schema.
+        if let Some(workspace) = workspace(&connection, path)? {
+            admit(&workspace, tenant)?;
+        }
+        migrations::apply(&mut connection, path, BUSINESS, at)?;
+        open::limit_heap(&connection, limits.heap_bytes.get()).map_err(of)?;
+        connection
+            .execute(
+                "INSERT OR IGNORE INTO wharf_workspace (id, tenant) VALUES (lower(hex(randomblob(16))), ?1)",
+                [tenant.as_str()],
+            )
+            .map_err(of)?;
+        let gate = Gate::new();
+        confine(&mut connection, &gate).map_err(of)?;
+        let again = (path.to_owned(), Arc::clone(&gate));
+        let writer = Writer::new(path, connection, move || {
+            let (path, gate) = &again;
+            let mut connection = open::read_write(path, busy, |connection| {
+                migrations::require(connection, path, BUSINESS)
+            })?;
+            confine(&mut connection, gate).map_err(|e| SqliteError::of(path, e))?;
+            Ok(connection)
+        });
+        let file = path.to_owned();
+        let readers = Readers::new(move || Confined::new(&file, open::reader(&file, busy)?));
+        Self::new(path, Some(writer), readers, gate, limits, tenant)
+    }
+
+    /// Opens an existing database without writing: [`Business::perform`], [`Business::anchor`], [`Business::settle`] and
+    /// with it [`Business::find`] are refused. Leaves no file beside it.
+    ///
+    /// # Errors
+    /// As [`Self::open`]; also a missing file and an older schema.
+    pub fn open_read_only(
+        path: &Path,
+        tenant: &TenantId,
+        limits: SqlLimits,
+    ) -> Result<Self, Error> {
+        let busy = busy(&limits);
+        let file = path.to_owned();
+        let readers = Readers::new(move || {
+            let connection = open::read_only(&file, busy)?;
+            migrations::require(&connection, &file, BUSINESS)?;
+            Confined::new(&file, connection)
+        });
+        Self::new(path, None, readers, Gate::new(), limits, tenant)
+    }
+
+    /// Whose workspace a database belongs to, without writing; none for a missing file and for one whose preparation did
+    /// not get that far.
+    ///
+    /// # Errors
+    /// As [`Self::open_read_only`].
+    pub fn workspace_of(path: &Path) -> Result<Option<Workspace>, Error> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let connection = open::read_only(path, open::BUSY)?;
+        migrations::check(&connection, path, BUSINESS)?;
+        Ok(workspace(&connection, path)?)
+    }
+
+    /// Whose workspace this is.
+    #[must_use]
+    pub const fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// Whose workspace a database belongs to; as [`Self::workspace_of`].
+    ///
+    /// # Errors
+    /// As [`Self::open_read_only`].
+    pub fn tenant_of(path: &Path) -> Result<Option<TenantId>, Error> {
+        Ok(Self::workspace_of(path)?.map(|workspace| workspace.tenant))
+    }
+
+    /// Refuses a tenant that this workspace does not belong to.
+    ///
+    /// # Errors
+    /// Kind `denied`.
+    pub fn check_tenant(&self, tenant: &TenantId) -> Result<(), BusinessError> {
+        admit(&self.workspace, tenant)
+    }
+
+    /// How many commits with a sync this store has made since it was opened, preparation aside.
+    #[must_use]
+    pub fn syncs(&self) -> u64 {
+        self.writer.as_ref().map_or(0, Writer::syncs)
+    }
+
+    fn new(
+        path: &Path,
+        writer: Option<Writer>,
+        readers: Readers<Confined>,
+        gate: Arc<Gate>,
+        limits: SqlLimits,
+        tenant: &TenantId,
+    ) -> Result<Self, Error> {
+        let reader = readers.take()?;
+        open::limit_heap(&reader.connection, limits.heap_bytes.get())
+            .map_err(|e| SqliteError::of(path, e))?;
+        let workspace =
+            workspace(&reader.connection, path)?.ok_or_else(|| SqliteError::Malformed {
+                path: path.to_owned(),
+                what: "a workspace",
+            })?;
+        admit(&workspace, tenant)?;
+        readers.give_back(reader);
+        Ok(Self {
+            readers,
+            writer,
+            gate,
+            catalog: Mutex::new(None),
+            limits,
+            workspace,
+            path: path.to_owned(),
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn writer(&self) -> Result<&Writer, BusinessError> {
+        self.writer.as_ref().ok_or(BusinessError::ReadOnly)
+    }
+
+    pub(super) fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+
+    pub(super) const fn limits(&self) -> &SqlLimits {
+        &self.limits
+    }
+
+    /// The catalog that the last caller saw, replaced by what `current` makes of it.
+    pub(super) fn catalog(
+        &self,
+        current: impl FnOnce(Option<Arc<Catalog>>) -> Result<Arc<Catalog>, rusqlite::Error>,
+    ) -> Result<Arc<Catalog>, SqliteError> {
+        let last = self
+            .catalog
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let catalog = current(last).map_err(|e| SqliteError::of(&self.path, e))?;
+        *self.catalog.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&catalog));
+        Ok(catalog)
+    }
+
+    /// Runs `read` on a connection of its own, outside any transaction.
+    pub(super) fn reading<R>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let reader = self.readers.take()?;
+        let result = read(&reader.connection);
+        self.readers.give_back(reader);
+        result
+    }
+
+    fn read_in_transaction(
+        &self,
+        reader: Confined,
+        read: &Read,
+        call: &mut dyn FnMut(Arc<dyn Sql>) -> Result<(), Error>,
+    ) -> Result<ReadOutcome, Error> {
+        let run = |connection: &Connection, sql: &str| {
+            connection
+                .prepare_cached(sql)
+                .and_then(|mut statement| statement.execute(()))
+                .map_err(|e| SqliteError::of(&self.path, e))
+        };
+        let Confined { connection, gate } = reader;
+        run(&connection, "BEGIN")?;
+        if let Some((subject, input)) = &read.subject
+            && let Some(conflict) =
+                ledger::conflict(&connection, &self.path, &read.plugin, subject, input)?
+        {
+            run(&connection, "COMMIT")?;
+            self.readers.give_back(Confined { connection, gate });
+            return Ok(ReadOutcome::SubjectConflict(conflict));
+        }
+        let terms = Terms {
+            rules: self.rules(&connection, read.plugin.as_str(), May::Read)?,
+            limits: self.limits,
+            until: None,
+        };
+        let sql = PluginSql::open(connection, &gate, terms).map_err(|(_, error)| error)?;
+        let answer = call(Arc::clone(&sql) as Arc<dyn Sql>);
+        if let Some(returned) = sql.close() {
+            // A connection that lost its transaction is closed rather than given to somebody else.
+            match returned.lost {
+                Some(lost) => {
+                    answer?;
+                    return Err(lost.into());
+                }
+                None => {
+                    run(&returned.connection, "COMMIT")?;
+                    self.readers.give_back(Confined {
+                        connection: returned.connection,
+                        gate,
+                    });
+                }
+            }
+        }
+        answer?;
+        Ok(ReadOutcome::Read)
+    }
+}
+
+impl Business for BusinessStore {
+    fn perform(&self, operation: &Operation, step: StepCall<'_>) -> Result<Performed, Error> {
+        self.perform_once(operation, step)
+    }
+
+    fn read(
+        &self,
+        read: &Read,
+        call: &mut dyn FnMut(Arc<dyn Sql>) -> Result<(), Error>,
+    ) -> Result<ReadOutcome, Error> {
+        // Any early way out closes the connection, and with it the transaction.
+        self.read_in_transaction(self.readers.take()?, read, call)
+    }
+
+    fn find(
+        &self,
+        plugin: &PluginName,
+        subject: &Subject,
+        key: &OperationKey,
+    ) -> Result<Option<LedgerRow>, Error> {
+        let row = self.reading(|connection| {
+            Ok(ledger::find(connection, &self.path, plugin, subject, key)?)
+        })?;
+        self.settle()?;
+        Ok(row)
+    }
+
+    fn rows_of(&self, task: &TaskId) -> Result<Vec<LedgerRow>, Error> {
+        self.reading(|connection| Ok(ledger::of_task(connection, &self.path, task)?))
+    }
+
+    fn settle(&self) -> Result<(), Error> {
+        Ok(self.writer()?.settle()?)
+    }
+
+    fn anchor(&self, task: &TaskId, position: &Position) -> Result<(), Error> {
+        let transaction = self.writer()?.begin()?;
+        anchors::check(transaction.connection(), &self.path, task, position)?;
+        anchors::put(transaction.connection(), &self.path, task, position)?;
+        Ok(transaction.commit()?)
+    }
+
+    fn anchor_of(&self, task: &TaskId) -> Result<Option<Position>, Error> {
+        self.reading(|connection| anchors::get(connection, &self.path, task))
+    }
+}
+
+impl Confined {
+    fn new(path: &Path, mut connection: Connection) -> Result<Self, SqliteError> {
+        let gate = Gate::new();
+        confine(&mut connection, &gate).map_err(|e| SqliteError::of(path, e))?;
+        Ok(Self { connection, gate })
+    }
+}
+
+fn busy(limits: &SqlLimits) -> Duration {
+    Duration::from_millis(limits.busy_millis.get().into())
+}
+
+fn admit(workspace: &Workspace, tenant: &TenantId) -> Result<(), BusinessError> {
+    if workspace.tenant == *tenant {
+        Ok(())
+    } else {
+        Err(BusinessError::OtherTenant {
+            asked: tenant.clone(),
+        })
+    }
+}
+
+/// None: the table or its row is not there yet.
+fn workspace(connection: &Connection, path: &Path) -> Result<Option<Workspace>, SqliteError> {
+    let of = |e| SqliteError::of(path, e);
+    let there: bool = connection
+        .query_row(
+            "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'wharf_workspace'",
+            (),
+            |row| row.get(0),
+        )
+        .map_err(of)?;
+    if !there {
+        return Ok(None);
+    }
+    let row: Option<(String, String)> = connection
+        .query_row("SELECT id, tenant FROM wharf_workspace", (), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()
+        .map_err(of)?;
+    row.map(|(id, tenant)| {
+        Ok(Workspace {
+            id,
+            tenant: tenant.parse().map_err(|_| SqliteError::Malformed {
+                path: path.to_owned(),
+                what: "a workspace",
+            })?,
+        })
+    })
+    .transpose()
+}

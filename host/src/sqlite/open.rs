@@ -1,0 +1,130 @@
+//! Opens SQLite files. The only file that does, so that every connection is hardened before anything runs on it.
+
+use std::{fs, path::Path, time::Duration};
+
+use rusqlite::{Connection, MAIN_DB, OpenFlags, config::DbConfig};
+
+use super::error::SqliteError;
+
+/// How long a statement waits for another process before it fails as `database-locked`, unless told otherwise.
+pub const BUSY: Duration = Duration::from_secs(4);
+
+/// Opens a file for reading and writing and creates it if there is none. Every commit on the connection is synced
+/// before it returns (`synchronous=FULL`).
+///
+/// Nothing is written before `admit` has seen the connection, so that it can refuse a file and leave it untouched.
+///
+/// # Errors
+/// The file cannot be opened, is no database, can only be read, is locked for longer than `busy`, or `admit` refuses it.
+pub fn read_write(
+    path: &Path,
+    busy: Duration,
+    admit: impl FnOnce(&Connection) -> Result<(), SqliteError>,
+) -> Result<Connection, SqliteError> {
+    let connection = open(
+        path,
+        busy,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+    )?;
+    if connection
+        .is_readonly(MAIN_DB)
+        .map_err(|e| SqliteError::of(path, e))?
+    {
+        return Err(SqliteError::ReadOnly {
+            path: path.to_owned(),
+        });
+    }
+    admit(&connection)?;
+    connection
+        .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")
+        .map_err(|e| SqliteError::of(path, e))?;
+    Ok(connection)
+}
+
+/// A further connection, for reading, to a file that this process holds open for writing.
+///
+/// # Errors
+/// As [`read_write`]; also a missing file.
+pub fn reader(path: &Path, busy: Duration) -> Result<Connection, SqliteError> {
+    open(path, busy, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// Opens an existing file without changing it or leaving anything beside it.
+///
+/// A connection opened with SQLite's own read-only flag leaves a `-wal` and a `-shm` file beside a database that was
+/// closed well. So the file is opened for writing, with writing switched off: the last close then removes both. Where a
+/// `-wal` file with content stands there already (a live or a killed process left it), closing must not move its
+/// content into the database either, so the checkpoint on close is switched off.
+///
+/// # Errors
+/// As [`read_write`]; also a missing file.
+pub fn read_only(path: &Path, busy: Duration) -> Result<Connection, SqliteError> {
+    if !path.exists() {
+        return Err(SqliteError::Missing {
+            path: path.to_owned(),
+        });
+    }
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let pending = fs::metadata(Path::new(&log)).is_ok_and(|file| file.len() > 0);
+    let connection = open(path, busy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let harden = || {
+        if pending {
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        }
+        connection.execute_batch("PRAGMA query_only = ON;")
+    };
+    harden().map_err(|e| SqliteError::of(path, e))?;
+    Ok(connection)
+}
+
+/// A database in memory, for trying something out. It is gone when it is dropped.
+///
+/// # Errors
+/// SQLite fails.
+pub fn in_memory() -> Result<Connection, SqliteError> {
+    open(
+        Path::new(":memory:"),
+        BUSY,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_MEMORY,
+    )
+}
+
+/// Lowers the most memory that SQLite may use in this process, over all connections. It cannot be raised again: of
+/// several limits the lowest stands.
+///
+/// # Errors
+/// SQLite fails.
+pub fn limit_heap(connection: &Connection, bytes: u64) -> Result<(), rusqlite::Error> {
+    connection.pragma_query_value(None, "hard_heap_limit", |_| Ok(()))?;
+    connection.query_row(&format!("PRAGMA hard_heap_limit = {bytes}"), (), |_| Ok(()))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that opens SQLite files"
+)]
+fn open(path: &Path, busy: Duration, flags: OpenFlags) -> Result<Connection, SqliteError> {
+    let of = |e| SqliteError::of(path, e);
+    let connection =
+        Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(of)?;
+    connection.busy_timeout(busy).map_err(of)?;
+    for (setting, value) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
+        (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+        (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
+    ] {
+        connection.set_db_config(setting, value).map_err(of)?;
+    }
+    // The first read of the file: whether it is a database at all shows here.
+    connection
+        .query_row("SELECT count(*) FROM sqlite_schema", (), |_| Ok(()))
+        .map_err(of)?;
+    // Sorts and temporary tables go to files, so that memory does not grow with the rows of a query.
+    connection
+        .execute_batch("PRAGMA temp_store = FILE;")
+        .map_err(of)?;
+    Ok(connection)
+}
