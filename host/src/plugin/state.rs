@@ -15,7 +15,11 @@ use super::{
 use crate::{core::ports::business::Sql, words::error::Error};
 
 /// The host's side of `business.transaction`: nothing but the right to use the sandbox's one transaction.
-pub(super) struct Transaction;
+#[expect(
+    unreachable_pub,
+    reason = "the generated bindings re-export it"
+)]
+pub struct Transaction;
 
 /// Why the host ended a call.
 pub(super) enum Stop {
