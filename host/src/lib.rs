@@ -8,13 +8,13 @@
 //! - [`host`]: the wiring; begin with [`HostBuilder`]
 //! - `cli`: the command line
 
-pub mod words;
-pub mod core;
-pub mod sqlite;
-pub mod plugin;
 pub mod business;
-pub mod technologies;
+pub mod core;
 pub mod host;
+pub mod plugin;
+pub mod sqlite;
+pub mod technologies;
+pub mod words;
 
 pub use crate::{
     core::{
@@ -27,6 +27,7 @@ pub use crate::{
     host::{Finished, Host, HostBuilder, Outcome, PlanExecute, Planner, RunOptions, Task},
     plugin::PluginLimits,
     words::{
+        digest::Digest,
         error::{Error, Kind},
         id::TaskId,
     },

@@ -57,7 +57,10 @@ impl Cancel {
     /// Waits with the runtime's timers and sockets.
     #[must_use]
     pub const fn new(cancellation: Cancellation, runtime: Handle) -> Self {
-        Self { cancellation, runtime }
+        Self {
+            cancellation,
+            runtime,
+        }
     }
 
     /// Whether the run was asked to stop.

@@ -20,7 +20,11 @@ use crate::words::{
 
 /// What happened, as every Loop sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase",
+    deny_unknown_fields
+)]
 pub enum Event {
     /// The task was accepted; always the first record.
     Admitted {
@@ -81,8 +85,24 @@ impl Record {
         let body = serde_json::to_string(&event).expect("an event can be written as JSON");
         let sequence = previous.sequence + 1;
         let hash = link(previous.head, sequence, at, event.kind(), &body);
-        let stored = StoredRecord { sequence, kind: event.kind().to_owned(), at, body, hash };
-        (Self { position: Position { sequence, head: hash }, at, event }, stored)
+        let stored = StoredRecord {
+            sequence,
+            kind: event.kind().to_owned(),
+            at,
+            body,
+            hash,
+        };
+        (
+            Self {
+                position: Position {
+                    sequence,
+                    head: hash,
+                },
+                at,
+                event,
+            },
+            stored,
+        )
     }
 
     /// Reads a stored record that must follow a position.
@@ -92,27 +112,58 @@ impl Record {
     pub fn read(previous: Position, stored: &StoredRecord) -> Result<Self, ChainError> {
         let sequence = stored.sequence;
         if sequence != previous.sequence + 1 {
-            return Err(ChainError::Gap { expected: previous.sequence + 1, found: sequence });
+            return Err(ChainError::Gap {
+                expected: previous.sequence + 1,
+                found: sequence,
+            });
         }
-        if link(previous.head, sequence, stored.at, &stored.kind, &stored.body) != stored.hash {
+        if link(
+            previous.head,
+            sequence,
+            stored.at,
+            &stored.kind,
+            &stored.body,
+        ) != stored.hash
+        {
             return Err(ChainError::Hash { sequence });
         }
-        let event: Event = serde_json::from_str(&stored.body).map_err(|source| ChainError::Unknown { sequence, kind: stored.kind.clone(), source })?;
+        let event: Event =
+            serde_json::from_str(&stored.body).map_err(|source| ChainError::Unknown {
+                sequence,
+                kind: stored.kind.clone(),
+                source,
+            })?;
         if event.kind() != stored.kind {
             return Err(ChainError::Hash { sequence });
         }
-        Ok(Self { position: Position { sequence, head: stored.hash }, at: stored.at, event })
+        Ok(Self {
+            position: Position {
+                sequence,
+                head: stored.hash,
+            },
+            at: stored.at,
+            event,
+        })
     }
 }
 
 /// Where the chain of a request begins.
 #[must_use]
 pub const fn origin(fingerprint: Digest) -> Position {
-    Position { sequence: 0, head: fingerprint }
+    Position {
+        sequence: 0,
+        head: fingerprint,
+    }
 }
 
 fn link(previous: Digest, sequence: u64, at: Timestamp, kind: &str, body: &str) -> Digest {
-    Digest::of_parts(&[previous.to_string().as_bytes(), &sequence.to_be_bytes(), at.to_string().as_bytes(), kind.as_bytes(), body.as_bytes()])
+    Digest::of_parts(&[
+        previous.to_string().as_bytes(),
+        &sequence.to_be_bytes(),
+        at.to_string().as_bytes(),
+        kind.as_bytes(),
+        body.as_bytes(),
+    ])
 }
 
 /// Why stored records are not a journal.
@@ -134,7 +185,9 @@ pub enum ChainError {
         sequence: u64,
     },
     /// A record of a kind that this version does not know.
-    #[error("record {sequence} of the journal, `{kind}`, is of a kind that this version does not know")]
+    #[error(
+        "record {sequence} of the journal, `{kind}`, is of a kind that this version does not know"
+    )]
     Unknown {
         /// Its sequence.
         sequence: u64,
@@ -148,9 +201,21 @@ pub enum ChainError {
 impl Fault for ChainError {
     fn facts(&self) -> Facts {
         match self {
-            Self::Gap { .. } => Facts::new("journal-gap", Kind::Corrupt, "restore memory.sqlite from a backup; `wharf audit` lists what is affected"),
-            Self::Hash { .. } => Facts::new("journal-hash", Kind::Corrupt, "restore memory.sqlite from a backup; `wharf audit` lists what is affected"),
-            Self::Unknown { .. } => Facts::new("journal-unknown-record", Kind::Corrupt, "use the version of wharf that wrote this workspace; nothing was changed"),
+            Self::Gap { .. } => Facts::new(
+                "journal-gap",
+                Kind::Corrupt,
+                "restore memory.sqlite from a backup; `wharf audit` lists what is affected",
+            ),
+            Self::Hash { .. } => Facts::new(
+                "journal-hash",
+                Kind::Corrupt,
+                "restore memory.sqlite from a backup; `wharf audit` lists what is affected",
+            ),
+            Self::Unknown { .. } => Facts::new(
+                "journal-unknown-record",
+                Kind::Corrupt,
+                "use the version of wharf that wrote this workspace; nothing was changed",
+            ),
         }
     }
 }
@@ -164,8 +229,11 @@ mod tests {
         let mut position = start;
         let stored = (0..3)
             .map(|second| {
-                let event = Event::Resumed { run: RunId::beginning_at(Timestamp::UNIX_EPOCH) };
-                let (record, stored) = Record::following(position, Timestamp::from_second(second).unwrap(), event);
+                let event = Event::Resumed {
+                    run: RunId::beginning_at(Timestamp::UNIX_EPOCH),
+                };
+                let (record, stored) =
+                    Record::following(position, Timestamp::from_second(second).unwrap(), event);
                 position = record.position;
                 stored
             })
@@ -174,7 +242,9 @@ mod tests {
     }
 
     fn read(start: Position, stored: &[StoredRecord]) -> Result<Position, ChainError> {
-        stored.iter().try_fold(start, |position, record| Record::read(position, record).map(|record| record.position))
+        stored.iter().try_fold(start, |position, record| {
+            Record::read(position, record).map(|record| record.position)
+        })
     }
 
     #[test]
@@ -193,8 +263,16 @@ mod tests {
             broken.push(copy);
         }
         broken.push(vec![stored[0].clone(), stored[2].clone()]);
-        broken.push(vec![stored[1].clone(), stored[0].clone(), stored[2].clone()]);
-        broken.push(vec![stored[0].clone(), stored[0].clone(), stored[1].clone()]);
+        broken.push(vec![
+            stored[1].clone(),
+            stored[0].clone(),
+            stored[2].clone(),
+        ]);
+        broken.push(vec![
+            stored[0].clone(),
+            stored[0].clone(),
+            stored[1].clone(),
+        ]);
         for copy in broken {
             assert!(read(start, &copy).is_err(), "{copy:?}");
         }
@@ -207,6 +285,9 @@ mod tests {
         stored[0].body = r#"{"upgraded":{}}"#.into();
         stored[0].kind = "upgraded".into();
         stored[0].hash = link(start.head, 1, stored[0].at, "upgraded", &stored[0].body);
-        assert!(matches!(read(start, &stored), Err(ChainError::Unknown { sequence: 1, .. })));
+        assert!(matches!(
+            read(start, &stored),
+            Err(ChainError::Unknown { sequence: 1, .. })
+        ));
     }
 }

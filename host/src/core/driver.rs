@@ -56,8 +56,16 @@ pub enum DriverError {
 impl Fault for DriverError {
     fn facts(&self) -> Facts {
         match self {
-            Self::GraphBudget => Facts::new("graph-budget", Kind::Limit, "report this with the output of `wharf status`; no Loop of this version needs so many"),
-            Self::ClockBeforeStart { .. } => Facts::new("clock-before-start", Kind::Unavailable, "set the machine's clock, then `wharf resume`; nothing was written"),
+            Self::GraphBudget => Facts::new(
+                "graph-budget",
+                Kind::Limit,
+                "report this with the output of `wharf status`; no Loop of this version needs so many",
+            ),
+            Self::ClockBeforeStart { .. } => Facts::new(
+                "clock-before-start",
+                Kind::Unavailable,
+                "set the machine's clock, then `wharf resume`; nothing was written",
+            ),
         }
     }
 }
@@ -100,7 +108,12 @@ impl<L: Loop> Driver<'_, L> {
         }
     }
 
-    fn advance(&self, machine: &mut Machine<L>, first: Event, pending: &mut Vec<StoredRecord>) -> Result<RunEnd, Halt> {
+    fn advance(
+        &self,
+        machine: &mut Machine<L>,
+        first: Event,
+        pending: &mut Vec<StoredRecord>,
+    ) -> Result<RunEnd, Halt> {
         self.record(machine, first, pending)?;
         loop {
             if self.cancel.is_cancelled() {
@@ -117,13 +130,22 @@ impl<L: Loop> Driver<'_, L> {
             for node in graph.nodes() {
                 self.workers.of(node).check(node, machine.state())?;
             }
-            self.record(machine, Event::Intended { graph: graph.clone() }, pending)?;
+            self.record(
+                machine,
+                Event::Intended {
+                    graph: graph.clone(),
+                },
+                pending,
+            )?;
             if graph.has_effect() {
                 self.flush(pending)?;
             }
             let outputs = self.run_nodes(machine, &graph)?;
             self.record(machine, Event::Finished { outputs }, pending)?;
-            if let Some(checkpoint) = self.stop_after.filter(|asked| machine.state().reached().contains(asked)) {
+            if let Some(checkpoint) = self
+                .stop_after
+                .filter(|asked| machine.state().reached().contains(asked))
+            {
                 return Ok(RunEnd::Checkpoint(checkpoint));
             }
         }
@@ -131,9 +153,21 @@ impl<L: Loop> Driver<'_, L> {
 
     fn run_nodes(&self, machine: &Machine<L>, graph: &Graph) -> Result<Vec<Value>, Halt> {
         let intent = machine.position();
-        let intended_at = machine.last().map_or(Timestamp::UNIX_EPOCH, |record| record.at);
-        let deltas = |text: &str| self.tell(intent.sequence, intended_at, || ProgressBody::Delta { text: text.to_owned() });
-        let moment = Moment { state: machine.state(), intent, intended_at, cancel: self.cancel, deltas: &deltas };
+        let intended_at = machine
+            .last()
+            .map_or(Timestamp::UNIX_EPOCH, |record| record.at);
+        let deltas = |text: &str| {
+            self.tell(intent.sequence, intended_at, || ProgressBody::Delta {
+                text: text.to_owned(),
+            })
+        };
+        let moment = Moment {
+            state: machine.state(),
+            intent,
+            intended_at,
+            cancel: self.cancel,
+            deltas: &deltas,
+        };
         let mut values: Vec<Value> = Vec::with_capacity(graph.nodes().len());
         let mut kept = Vec::with_capacity(graph.nodes().len());
         for node in graph.nodes() {
@@ -153,13 +187,21 @@ impl<L: Loop> Driver<'_, L> {
     }
 
     /// Stamps an event, folds it and queues it for the next flush.
-    fn record(&self, machine: &mut Machine<L>, event: Event, pending: &mut Vec<StoredRecord>) -> Result<(), Error> {
+    fn record(
+        &self,
+        machine: &mut Machine<L>,
+        event: Event,
+        pending: &mut Vec<StoredRecord>,
+    ) -> Result<(), Error> {
         let at = self.now(machine)?;
         let kind = event.kind();
         let (record, stored) = Record::following(machine.position(), at, event);
         machine.apply(record)?;
         pending.push(stored);
-        self.tell(machine.position().sequence, at, || ProgressBody::Record { kind, view: Box::new(machine.state().view()) });
+        self.tell(machine.position().sequence, at, || ProgressBody::Record {
+            kind,
+            view: Box::new(machine.state().view()),
+        });
         Ok(())
     }
 
@@ -168,7 +210,9 @@ impl<L: Loop> Driver<'_, L> {
     fn now(&self, machine: &Machine<L>) -> Result<Timestamp, DriverError> {
         let now = self.clock.now();
         match (machine.started_at(), machine.last()) {
-            (Some(started), _) if now < started => Err(DriverError::ClockBeforeStart { now, started }),
+            (Some(started), _) if now < started => {
+                Err(DriverError::ClockBeforeStart { now, started })
+            }
             (_, Some(last)) => Ok(now.max(last.at)),
             (_, None) => Ok(now),
         }
@@ -186,7 +230,13 @@ impl<L: Loop> Driver<'_, L> {
 
     fn tell(&self, sequence: u64, at: Timestamp, body: impl FnOnce() -> ProgressBody) {
         if let Some(sink) = &self.progress {
-            sink(Progress { task: self.task.clone(), run: self.run, sequence, at, body: body() });
+            sink(Progress {
+                task: self.task.clone(),
+                run: self.run,
+                sequence,
+                at,
+                body: body(),
+            });
         }
     }
 }

@@ -120,14 +120,21 @@ impl Graph {
             return Err(InvalidGraph::Size(nodes.len()));
         }
         for (at, node) in nodes.iter().enumerate() {
-            if node.inputs.iter().any(|input| matches!(input, Input::Output(from) if *from >= at)) {
+            if node
+                .inputs
+                .iter()
+                .any(|input| matches!(input, Input::Output(from) if *from >= at))
+            {
                 return Err(InvalidGraph::Order(at));
             }
         }
         if nodes.iter().filter(|node| node.kind.is_effect()).count() > 1 {
             return Err(InvalidGraph::TwoEffects);
         }
-        Ok(Self { stage: stage.into(), nodes })
+        Ok(Self {
+            stage: stage.into(),
+            nodes,
+        })
     }
 
     /// The stage's name.
@@ -176,16 +183,38 @@ mod tests {
     fn a_graph_is_topological_and_has_at_most_one_effect() {
         let observe = || node(NodeKind::InteractionObserve, vec![]);
         let act = || node(NodeKind::InteractionAct, vec![]);
-        assert!(Graph::new("s", vec![observe(), node(NodeKind::MemoryWrite, vec![Input::Output(0)])]).is_ok());
-        assert_eq!(Graph::new("s", vec![node(NodeKind::MemoryWrite, vec![Input::Output(0)])]), Err(InvalidGraph::Order(0)));
-        assert_eq!(Graph::new("s", vec![act(), node(NodeKind::InferSample, vec![])]), Err(InvalidGraph::TwoEffects));
+        assert!(
+            Graph::new(
+                "s",
+                vec![
+                    observe(),
+                    node(NodeKind::MemoryWrite, vec![Input::Output(0)])
+                ]
+            )
+            .is_ok()
+        );
+        assert_eq!(
+            Graph::new(
+                "s",
+                vec![node(NodeKind::MemoryWrite, vec![Input::Output(0)])]
+            ),
+            Err(InvalidGraph::Order(0))
+        );
+        assert_eq!(
+            Graph::new("s", vec![act(), node(NodeKind::InferSample, vec![])]),
+            Err(InvalidGraph::TwoEffects)
+        );
         assert_eq!(Graph::new("s", vec![]), Err(InvalidGraph::Size(0)));
-        assert_eq!(Graph::new("s", (0..17).map(|_| observe()).collect()), Err(InvalidGraph::Size(17)));
+        assert_eq!(
+            Graph::new("s", (0..17).map(|_| observe()).collect()),
+            Err(InvalidGraph::Size(17))
+        );
     }
 
     #[test]
     fn a_stored_graph_is_checked_when_it_is_read() {
-        let stored = r#"{"stage":"s","nodes":[{"kind":"interaction.act"},{"kind":"infer.sample"}]}"#;
+        let stored =
+            r#"{"stage":"s","nodes":[{"kind":"interaction.act"},{"kind":"infer.sample"}]}"#;
         assert!(serde_json::from_str::<Graph>(stored).is_err());
     }
 }

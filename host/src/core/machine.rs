@@ -107,7 +107,11 @@ pub struct IllegalTransition {
 
 impl Fault for IllegalTransition {
     fn facts(&self) -> Facts {
-        Facts::new("journal-illegal", Kind::Corrupt, "`wharf audit` shows what is affected; restore the workspace from a backup")
+        Facts::new(
+            "journal-illegal",
+            Kind::Corrupt,
+            "`wharf audit` shows what is affected; restore the workspace from a backup",
+        )
     }
 
     fn why(&self) -> Option<String> {
@@ -130,7 +134,15 @@ impl<L: Loop> Machine<L> {
     /// A Loop before its first record.
     #[must_use]
     pub fn new(state: L, fingerprint: Digest) -> Self {
-        Self { state, fingerprint, position: chain::origin(fingerprint), started_at: None, last: None, in_flight: None, graphs: 0 }
+        Self {
+            state,
+            fingerprint,
+            position: chain::origin(fingerprint),
+            started_at: None,
+            last: None,
+            in_flight: None,
+            graphs: 0,
+        }
     }
 
     /// Folds stored records.
@@ -150,7 +162,12 @@ impl<L: Loop> Machine<L> {
     /// # Errors
     /// A record that is not legal here.
     pub fn apply(&mut self, record: Record) -> Result<(), IllegalTransition> {
-        let illegal = |reason: &str| Err(IllegalTransition { sequence: record.position.sequence, reason: reason.to_owned() });
+        let illegal = |reason: &str| {
+            Err(IllegalTransition {
+                sequence: record.position.sequence,
+                reason: reason.to_owned(),
+            })
+        };
         if record.position.sequence != self.position.sequence + 1 {
             return illegal("its sequence does not follow");
         }
@@ -158,9 +175,21 @@ impl<L: Loop> Machine<L> {
             return illegal("it is older than the record before it");
         }
         match (&record.event, &self.last) {
-            (Event::Admitted { pattern, version, fingerprint, .. }, None) => {
+            (
+                Event::Admitted {
+                    pattern,
+                    version,
+                    fingerprint,
+                    ..
+                },
+                None,
+            ) => {
                 if pattern != L::NAME || *version != L::VERSION {
-                    return illegal(&format!("it belongs to the Loop {pattern} version {version}; this version knows {} version {}", L::NAME, L::VERSION));
+                    return illegal(&format!(
+                        "it belongs to the Loop {pattern} version {version}; this version knows {} version {}",
+                        L::NAME,
+                        L::VERSION
+                    ));
                 }
                 if *fingerprint != self.fingerprint {
                     return illegal("it belongs to another request");
@@ -169,14 +198,18 @@ impl<L: Loop> Machine<L> {
             (_, None) => return illegal("the first record must be `admitted`"),
             (Event::Admitted { .. }, Some(_)) => return illegal("a task is admitted once"),
             (Event::Resumed { .. }, _) => self.in_flight = None,
-            (Event::Intended { .. }, _) if self.in_flight.is_some() => return illegal("a graph is in flight"),
+            (Event::Intended { .. }, _) if self.in_flight.is_some() => {
+                return illegal("a graph is in flight");
+            }
             (Event::Intended { graph }, _) => {
                 self.in_flight = Some(graph.clone());
                 self.graphs += 1;
             }
             (Event::Finished { outputs }, _) => match self.in_flight.take() {
                 None => return illegal("no graph is in flight"),
-                Some(graph) if graph.nodes().len() != outputs.len() => return illegal("it has not one output for each node"),
+                Some(graph) if graph.nodes().len() != outputs.len() => {
+                    return illegal("it has not one output for each node");
+                }
                 Some(_) => (),
             },
         }

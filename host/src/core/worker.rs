@@ -53,7 +53,10 @@ impl Yield {
 
 impl From<Value> for Yield {
     fn from(value: Value) -> Self {
-        Self { kept: value.clone(), value }
+        Self {
+            kept: value.clone(),
+            value,
+        }
     }
 }
 
@@ -100,6 +103,8 @@ impl<L> Workers<L> {
     /// # Errors
     /// The first that fails.
     pub fn settle(&self) -> Result<(), Error> {
-        [&self.memory, &self.context, &self.infer, &self.interaction].into_iter().try_for_each(|worker| worker.settle())
+        [&self.memory, &self.context, &self.infer, &self.interaction]
+            .into_iter()
+            .try_for_each(|worker| worker.settle())
     }
 }

@@ -16,7 +16,11 @@ use crate::{
         request::Request,
     },
     plugin::Plugin,
-    technologies::{admission::{Admission, stored_request}, faults_file::Faults, task_lock::TaskLock},
+    technologies::{
+        admission::{Admission, stored_request},
+        faults_file::Faults,
+        task_lock::TaskLock,
+    },
     words::{
         digest::Digest,
         error::{Error, Facts, Fault, Kind},
@@ -43,38 +47,76 @@ pub(super) fn check(host: &Host, new: &NewTask) -> Result<Checked, Error> {
     check_component(request, &new.component)?;
     let plugin = host.plugin(Arc::clone(&new.component), request.plugin.digest)?;
     let descriptor = plugin.descriptor();
-    if (descriptor.name.as_str(), descriptor.version.as_str()) != (request.plugin.name.as_str(), request.plugin.version.as_str()) {
+    if (descriptor.name.as_str(), descriptor.version.as_str())
+        != (
+            request.plugin.name.as_str(),
+            request.plugin.version.as_str(),
+        )
+    {
         return Err(AdmissionError::OtherPlugin {
             named: format!("{} {}", request.plugin.name, request.plugin.version),
             found: format!("{} {}", descriptor.name, descriptor.version),
         }
         .into());
     }
-    let subject = plugin.check_task(request)?.map_err(|violations| AdmissionError::Refused { task: request.id.clone(), violations })?;
+    let subject = plugin
+        .check_task(request)?
+        .map_err(|violations| AdmissionError::Refused {
+            task: request.id.clone(),
+            violations,
+        })?;
     if let Some(seed) = &new.seed {
-        check_seed(&request.plugin.name, &descriptor.migrations, seed, &SqlLimits::standard())?;
+        check_seed(
+            &request.plugin.name,
+            &descriptor.migrations,
+            seed,
+            &SqlLimits::standard(),
+        )?;
     }
     Ok(Checked { plugin, subject })
 }
 
 /// Makes durable what the admitted record relies on: the plugin's tables, the seed, the files of the task.
-pub(super) fn admit(stores: &Stores, lock: &TaskLock, new: &NewTask, checked: Checked, now: Timestamp) -> Result<Admitted, Error> {
+pub(super) fn admit(
+    stores: &Stores,
+    lock: &TaskLock,
+    new: &NewTask,
+    checked: Checked,
+    now: Timestamp,
+) -> Result<Admitted, Error> {
     let Checked { plugin, subject } = checked;
     let request = Arc::new(new.request.clone());
     match stored_request(&stores.workspace, &request.id)? {
-        Some(prepared) if prepared.fingerprint() != request.fingerprint() => return Err(AdmissionError::TaskChanged { task: request.id.clone() }.into()),
+        Some(prepared) if prepared.fingerprint() != request.fingerprint() => {
+            return Err(AdmissionError::TaskChanged {
+                task: request.id.clone(),
+            }
+            .into());
+        }
         _ => (),
     }
     stores.install(&plugin, &request, now)?;
     if let Some(seed) = &new.seed {
         stores.seed(&request.plugin.name, seed, now)?;
     }
-    let faults = new.lose_response_of.clone().map(|lose_response_of| Faults { lose_response_of });
-    Admission { request: &request, component: &new.component, principals: std::slice::from_ref(&request.principal), faults: faults.as_ref() }
-        .write(&stores.workspace, lock)?;
+    let faults = new
+        .lose_response_of
+        .clone()
+        .map(|lose_response_of| Faults { lose_response_of });
+    Admission {
+        request: &request,
+        component: &new.component,
+        principals: std::slice::from_ref(&request.principal),
+        faults: faults.as_ref(),
+    }
+    .write(&stores.workspace, lock)?;
     stores.permission.check(&request, None)?;
     let first = TaskState::admission(&request, subject);
-    Ok(Admitted { request, plugin, first })
+    Ok(Admitted {
+        request,
+        plugin,
+        first,
+    })
 }
 
 /// Whether a task that is handed in again is the one that was admitted.
@@ -83,19 +125,28 @@ pub(super) fn check_same(admitted: &Request, new: &NewTask) -> Result<(), Error>
     if admitted.fingerprint() == new.request.fingerprint() {
         Ok(())
     } else {
-        Err(AdmissionError::TaskChanged { task: new.request.id.clone() }.into())
+        Err(AdmissionError::TaskChanged {
+            task: new.request.id.clone(),
+        }
+        .into())
     }
 }
 
 fn check_component(request: &Request, component: &[u8]) -> Result<(), AdmissionError> {
     let found = Digest::of(component);
-    if found == request.plugin.digest { Ok(()) } else { Err(AdmissionError::OtherComponent { named: request.plugin.digest, found }) }
+    if found == request.plugin.digest {
+        Ok(())
+    } else {
+        Err(AdmissionError::OtherComponent {
+            named: request.plugin.digest,
+            found,
+        })
+    }
 }
 
 /// Why a request is not admitted.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AdmissionError {
+pub(super) enum AdmissionError {
     /// The component is not the one that the request names.
     #[error("the request names another component than the one handed in")]
     OtherComponent {
@@ -131,19 +182,41 @@ pub enum AdmissionError {
 impl Fault for AdmissionError {
     fn facts(&self) -> Facts {
         match self {
-            Self::OtherComponent { .. } => Facts::new("component-mismatch", Kind::InvalidInput, "hand in the component that the request names, or correct the digest"),
-            Self::OtherPlugin { .. } => Facts::new("plugin-mismatch", Kind::InvalidInput, "`wharf plugin inspect` shows a component's name and version"),
-            Self::Refused { .. } => Facts::new("task-refused", Kind::InvalidInput, "correct the request's input; nothing was written"),
-            Self::TaskChanged { .. } => Facts::new("task-changed", Kind::Conflict, "give the changed request another id"),
+            Self::OtherComponent { .. } => Facts::new(
+                "component-mismatch",
+                Kind::InvalidInput,
+                "hand in the component that the request names, or correct the digest",
+            ),
+            Self::OtherPlugin { .. } => Facts::new(
+                "plugin-mismatch",
+                Kind::InvalidInput,
+                "`wharf plugin inspect` shows a component's name and version",
+            ),
+            Self::Refused { .. } => Facts::new(
+                "task-refused",
+                Kind::InvalidInput,
+                "correct the request's input; nothing was written",
+            ),
+            Self::TaskChanged { .. } => Facts::new(
+                "task-changed",
+                Kind::Conflict,
+                "give the changed request another id",
+            ),
         }
     }
 
     fn why(&self) -> Option<String> {
         match self {
-            Self::OtherComponent { named, found } => Some(format!("it names {named}, the component is {found}")),
-            Self::Refused { violations, .. } => {
-                Some(violations.iter().map(|violation| format!("{}: {}", violation.code, violation.message)).collect::<Vec<_>>().join("; "))
+            Self::OtherComponent { named, found } => {
+                Some(format!("it names {named}, the component is {found}"))
             }
+            Self::Refused { violations, .. } => Some(
+                violations
+                    .iter()
+                    .map(|violation| format!("{}: {}", violation.code, violation.message))
+                    .collect::<Vec<_>>()
+                    .join("; "),
+            ),
             _ => None,
         }
     }

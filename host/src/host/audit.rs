@@ -96,20 +96,36 @@ impl AuditReport {
 ///
 /// # Errors
 /// No such workspace, or a database that cannot be read at all. What is wrong with a task is a finding.
-pub fn audit(directory: &Path, tasks: &[TaskId], compile_cache: Option<&Path>) -> Result<AuditReport, Error> {
+pub fn audit(
+    directory: &Path,
+    tasks: &[TaskId],
+    compile_cache: Option<&Path>,
+) -> Result<AuditReport, Error> {
     let workspace = Workspace::open(directory)?;
     let business = workspace.business_database();
-    let tenant = BusinessStore::tenant_of(&business)?.ok_or_else(|| RunError::NoTenant { directory: workspace.root().to_owned() })?;
+    let tenant = BusinessStore::tenant_of(&business)?.ok_or_else(|| RunError::NoTenant {
+        directory: workspace.root().to_owned(),
+    })?;
     let auditor = Auditor {
-        business: Arc::new(BusinessStore::open_read_only(&business, &tenant, SqlLimits::standard())?),
+        business: Arc::new(BusinessStore::open_read_only(
+            &business,
+            &tenant,
+            SqlLimits::standard(),
+        )?),
         journal: SqliteJournal::open_read_only(&workspace.memory_database(), BUSY)?,
         archive: Arc::new(FileArchive::new(workspace.clone())),
         engine: PluginEngine::new(EngineLimits::standard())?,
         cache: compile_cache.map(CompileCache::open).transpose()?,
         workspace,
     };
-    let tasks = tasks.iter().map(|task| auditor.task(task)).collect::<Result<_, _>>()?;
-    Ok(AuditReport { workspace: auditor.workspace.root().to_owned(), tasks })
+    let tasks = tasks
+        .iter()
+        .map(|task| auditor.task(task))
+        .collect::<Result<_, _>>()?;
+    Ok(AuditReport {
+        workspace: auditor.workspace.root().to_owned(),
+        tasks,
+    })
 }
 
 struct Auditor {
@@ -130,14 +146,23 @@ struct Folded {
 
 impl Auditor {
     fn task(&self, task: &TaskId) -> Result<TaskAudit, Error> {
-        let mut audit = TaskAudit { task: task.clone(), status: "unknown".to_owned(), findings: Vec::new(), skipped: Vec::new() };
+        let mut audit = TaskAudit {
+            task: task.clone(),
+            status: "unknown".to_owned(),
+            findings: Vec::new(),
+            skipped: Vec::new(),
+        };
         let anchor = self.business.anchor_of(task)?;
         let stored = self.journal.load(task)?;
         let rows = self.business.rows_of(task)?;
         let request = match stored_request(&self.workspace, task) {
             Ok(Some(request)) => Arc::new(request),
             Ok(None) => {
-                audit.find("request-missing", "there is no request".to_owned(), "request.json");
+                audit.find(
+                    "request-missing",
+                    "there is no request".to_owned(),
+                    "request.json",
+                );
                 return Ok(audit);
             }
             Err(error) => {
@@ -167,31 +192,56 @@ impl Auditor {
     fn policy(&self, request: &Request, audit: &mut TaskAudit) {
         match Policy::read(&self.workspace.policy_file(&request.id)) {
             Ok(policy) if policy.fingerprint == request.fingerprint() => (),
-            Ok(_) => audit.find("policy-other-request", "the policy belongs to another request".to_owned(), "policy.json"),
+            Ok(_) => audit.find(
+                "policy-other-request",
+                "the policy belongs to another request".to_owned(),
+                "policy.json",
+            ),
             Err(error) => audit.find_error(&error.into(), "policy.json"),
         }
     }
 
     fn records(&self, folded: &Folded, audit: &mut TaskAudit) -> Result<(), Error> {
-        let records = Records { business: self.business.clone(), archive: self.archive.clone() };
+        let records = Records {
+            business: self.business.clone(),
+            archive: self.archive.clone(),
+        };
         let state = folded.machine.state();
         for step in state.completed() {
             let found = records.inspect(state, step)?;
             if let Err(error) = found.ledger {
-                let key = step.record.operation_key.as_ref().map_or("-", |key| key.as_str());
+                let key = step
+                    .record
+                    .operation_key
+                    .as_ref()
+                    .map_or("-", |key| key.as_str());
                 audit.find_error(&error.into(), &format!("wharf_ledger: {key}"));
             }
-            audit.find_file(found.evidence, "evidence", &format!("evidence/{}.json", step.evidence_id));
+            audit.find_file(
+                found.evidence,
+                "evidence",
+                &format!("evidence/{}.json", step.evidence_id),
+            );
         }
         Ok(())
     }
 
     fn evidence_files(&self, folded: &Folded, audit: &mut TaskAudit) -> Result<(), Error> {
-        let known: BTreeSet<String> = folded.machine.state().completed().iter().map(|step| format!("{}.json", step.evidence_id)).collect();
+        let known: BTreeSet<String> = folded
+            .machine
+            .state()
+            .completed()
+            .iter()
+            .map(|step| format!("{}.json", step.evidence_id))
+            .collect();
         for name in self.archive.evidence_files(&audit.task)? {
             // A run that was stopped after its effect has written evidence that its journal does not hold yet.
             if folded.machine.is_done() && !known.contains(&name) {
-                audit.find("evidence-foreign", "no record of the journal has this evidence".to_owned(), &format!("evidence/{name}"));
+                audit.find(
+                    "evidence-foreign",
+                    "no record of the journal has this evidence".to_owned(),
+                    &format!("evidence/{name}"),
+                );
             }
         }
         Ok(())
@@ -200,7 +250,11 @@ impl Auditor {
     fn outputs(&self, folded: &Folded, audit: &mut TaskAudit) -> Result<(), Error> {
         for output in folded.machine.state().publication().unwrap_or_default() {
             let Ok(file) = output.file() else {
-                audit.find("output-not-base64", "the intended bytes cannot be read".to_owned(), &format!("output/{}", output.name));
+                audit.find(
+                    "output-not-base64",
+                    "the intended bytes cannot be read".to_owned(),
+                    &format!("output/{}", output.name),
+                );
                 continue;
             };
             match self.archive.inspect_output(&audit.task, &file)? {
@@ -214,8 +268,15 @@ impl Auditor {
     fn plans(&self, request: &Request, folded: &Folded, audit: &mut TaskAudit) {
         let plugin = match self.plugin(request) {
             Ok(plugin) => plugin,
-            Err(error) if error.kind() == Kind::Corrupt && error.code() == "component-changed" => return audit.find_error(&error, "plugins"),
-            Err(error) => return audit.skipped.push(format!("plans were not validated again: {error} ({})", error.code())),
+            Err(error) if error.kind() == Kind::Corrupt && error.code() == "component-changed" => {
+                return audit.find_error(&error, "plugins");
+            }
+            Err(error) => {
+                return audit.skipped.push(format!(
+                    "plans were not validated again: {error} ({})",
+                    error.code()
+                ));
+            }
         };
         for entry in folded.machine.state().plans() {
             let place = format!("plan {}", entry.version);
@@ -225,7 +286,11 @@ impl Auditor {
                 Err(error) => audit.find_error(&error, &place),
             }
             for violation in violations {
-                audit.find("plan-invalid", format!("{}: {}", violation.code, violation.message), &place);
+                audit.find(
+                    "plan-invalid",
+                    format!("{}: {}", violation.code, violation.message),
+                    &place,
+                );
             }
         }
     }
@@ -233,7 +298,8 @@ impl Auditor {
     fn plugin(&self, request: &Request) -> Result<Plugin, Error> {
         let limits = PluginLimits::standard();
         let component = stored_component(&self.workspace, &request.plugin.digest)?;
-        let bytes = VerifiedBytes::expect(component, request.plugin.digest, limits.component_bytes)?;
+        let bytes =
+            VerifiedBytes::expect(component, request.plugin.digest, limits.component_bytes)?;
         Plugin::load(&self.engine, &bytes, limits, self.cache.as_ref())
     }
 }
@@ -245,7 +311,11 @@ fn fold(request: &Arc<Request>, stored: &[StoredRecord], audit: &mut TaskAudit) 
     let mut graphs = Vec::new();
     let mut whole = !stored.is_empty();
     if stored.is_empty() {
-        audit.find("journal-empty", "the task has no records".to_owned(), "memory.sqlite");
+        audit.find(
+            "journal-empty",
+            "the task has no records".to_owned(),
+            "memory.sqlite",
+        );
     }
     for record in stored {
         let place = record_place(record.sequence);
@@ -259,7 +329,14 @@ fn fold(request: &Arc<Request>, stored: &[StoredRecord], audit: &mut TaskAudit) 
         };
         if let Event::Intended { graph } = &read.event {
             if machine.next() != Next::Run(graph.clone()) {
-                audit.find("intent-differs", format!("the graph `{}` is not the one that follows from the records before it", graph.stage()), &place);
+                audit.find(
+                    "intent-differs",
+                    format!(
+                        "the graph `{}` is not the one that follows from the records before it",
+                        graph.stage()
+                    ),
+                    &place,
+                );
             }
             graphs.push((record.sequence, graph.clone()));
         }
@@ -270,7 +347,11 @@ fn fold(request: &Arc<Request>, stored: &[StoredRecord], audit: &mut TaskAudit) 
         }
     }
     audit.status = machine.state().view().status.to_owned();
-    Folded { machine, graphs, whole }
+    Folded {
+        machine,
+        graphs,
+        whole,
+    }
 }
 
 /// Every row of a task belongs to an intent of its journal, and what was recorded is what the row says.
@@ -278,23 +359,52 @@ fn check_rows(rows: &[LedgerRow], folded: &Folded, audit: &mut TaskAudit) {
     let state = folded.machine.state();
     for row in rows {
         let place = format!("wharf_ledger: {}", row.key.as_str());
-        let intent = folded.graphs.iter().find(|(sequence, _)| *sequence == row.sequence).and_then(|(_, graph)| performing(graph));
+        let intent = folded
+            .graphs
+            .iter()
+            .find(|(sequence, _)| *sequence == row.sequence)
+            .and_then(|(_, graph)| performing(graph));
         match intent {
             Some(performing) if performing.step.tool == row.tool => (),
-            Some(_) => audit.find("ledger-row-differs", format!("record {} intends another tool than the row says", row.sequence), &place),
-            None if folded.whole => audit.find("ledger-row-unknown", format!("record {} of the journal intends no such operation", row.sequence), &place),
+            Some(_) => audit.find(
+                "ledger-row-differs",
+                format!(
+                    "record {} intends another tool than the row says",
+                    row.sequence
+                ),
+                &place,
+            ),
+            None if folded.whole => audit.find(
+                "ledger-row-unknown",
+                format!(
+                    "record {} of the journal intends no such operation",
+                    row.sequence
+                ),
+                &place,
+            ),
             None => (),
         }
-        let recorded = state.completed().iter().any(|step| step.record.operation_key.as_ref() == Some(&row.key) && !step.record.declined);
-        if folded.machine.is_done() && !recorded && !state.knows_unknown(&row.key) && state.performing().is_none() {
+        let recorded = state.completed().iter().any(|step| {
+            step.record.operation_key.as_ref() == Some(&row.key) && !step.record.declined
+        });
+        if folded.machine.is_done()
+            && !recorded
+            && !state.knows_unknown(&row.key)
+            && state.performing().is_none()
+        {
             audit.skipped.push(format!("the operation `{}` was committed, but its outcome was not recorded before the task stopped", row.key.as_str()));
         }
     }
 }
 
 fn performing(graph: &Graph) -> Option<Performing> {
-    let node = graph.nodes().iter().find(|node| node.kind == NodeKind::InteractionAct)?;
-    let Some(Input::Literal(literal)) = node.inputs.first() else { return None };
+    let node = graph
+        .nodes()
+        .iter()
+        .find(|node| node.kind == NodeKind::InteractionAct)?;
+    let Some(Input::Literal(literal)) = node.inputs.first() else {
+        return None;
+    };
     match serde_json::from_value(literal.clone()) {
         Ok(Act::Perform(performing)) => Some(performing),
         _ => None,
@@ -307,7 +417,11 @@ fn record_place(sequence: u64) -> String {
 
 impl TaskAudit {
     fn find(&mut self, code: &str, message: String, place: &str) {
-        self.findings.push(Finding { code: code.to_owned(), message, place: place.to_owned() });
+        self.findings.push(Finding {
+            code: code.to_owned(),
+            message,
+            place: place.to_owned(),
+        });
     }
 
     fn find_error(&mut self, error: &Error, place: &str) {
@@ -317,9 +431,21 @@ impl TaskAudit {
     fn find_file(&mut self, state: FileState, what: &str, place: &str) {
         match state {
             FileState::Whole => (),
-            FileState::Absent => self.find(&format!("{what}-missing"), "the file is missing; `wharf resume` writes it again".to_owned(), place),
-            FileState::Torn => self.find(&format!("{what}-torn"), "the file is torn; `wharf resume` writes it again".to_owned(), place),
-            FileState::Other => self.find(&format!("{what}-changed"), "the file was changed".to_owned(), place),
+            FileState::Absent => self.find(
+                &format!("{what}-missing"),
+                "the file is missing; `wharf resume` writes it again".to_owned(),
+                place,
+            ),
+            FileState::Torn => self.find(
+                &format!("{what}-torn"),
+                "the file is torn; `wharf resume` writes it again".to_owned(),
+                place,
+            ),
+            FileState::Other => self.find(
+                &format!("{what}-changed"),
+                "the file was changed".to_owned(),
+                place,
+            ),
         }
     }
 }

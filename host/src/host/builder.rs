@@ -138,9 +138,16 @@ impl Host {
     /// # Errors
     /// Kind `invalid-input`: the request, the component or the seed is wrong; nothing was written. Any other kind: the task
     /// stays as it is and can be resumed.
-    pub async fn run(&self, pattern: &PlanExecute, task: Task, options: RunOptions) -> Result<Outcome, Error> {
+    pub async fn run(
+        &self,
+        pattern: &PlanExecute,
+        task: Task,
+        options: RunOptions,
+    ) -> Result<Outcome, Error> {
         let (host, pattern, runtime) = (self.clone(), pattern.clone(), Handle::current());
-        match tokio::task::spawn_blocking(move || run::run(&host, &pattern, task, options, runtime)).await {
+        match tokio::task::spawn_blocking(move || run::run(&host, &pattern, task, options, runtime))
+            .await
+        {
             Ok(result) => result,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
@@ -170,13 +177,26 @@ impl Host {
     }
 
     /// The plugin with this digest, loaded once.
-    pub(super) fn plugin(&self, component: impl Into<Arc<[u8]>>, digest: Digest) -> Result<Arc<Plugin>, Error> {
-        let mut plugins = self.0.plugins.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn plugin(
+        &self,
+        component: impl Into<Arc<[u8]>>,
+        digest: Digest,
+    ) -> Result<Arc<Plugin>, Error> {
+        let mut plugins = self
+            .0
+            .plugins
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(plugin) = plugins.get(&digest) {
             return Ok(Arc::clone(plugin));
         }
         let bytes = VerifiedBytes::expect(component, digest, self.0.limits.component_bytes)?;
-        let plugin = Arc::new(Plugin::load(&self.0.engine, &bytes, self.0.limits, self.0.cache.as_ref())?);
+        let plugin = Arc::new(Plugin::load(
+            &self.0.engine,
+            &bytes,
+            self.0.limits,
+            self.0.cache.as_ref(),
+        )?);
         plugins.insert(digest, Arc::clone(&plugin));
         Ok(plugin)
     }
@@ -192,8 +212,15 @@ impl Host {
             Err(WorkspaceError::NoTask { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let Some(tenant) = BusinessStore::tenant_of(&workspace.business_database())? else { return Ok(None) };
-        let opened = Arc::new(Stores::open(workspace, &tenant, self.0.permission.clone(), self.0.clock.now())?);
+        let Some(tenant) = BusinessStore::tenant_of(&workspace.business_database())? else {
+            return Ok(None);
+        };
+        let opened = Arc::new(Stores::open(
+            workspace,
+            &tenant,
+            self.0.permission.clone(),
+            self.0.clock.now(),
+        )?);
         *stores = Some(Arc::clone(&opened));
         Ok(Some(opened))
     }
@@ -206,7 +233,12 @@ impl Host {
             return Ok(Arc::clone(stores));
         }
         let workspace = Workspace::create(&self.0.directory)?;
-        let opened = Arc::new(Stores::open(workspace, tenant, self.0.permission.clone(), self.0.clock.now())?);
+        let opened = Arc::new(Stores::open(
+            workspace,
+            tenant,
+            self.0.permission.clone(),
+            self.0.clock.now(),
+        )?);
         *stores = Some(Arc::clone(&opened));
         Ok(opened)
     }
@@ -214,8 +246,7 @@ impl Host {
 
 /// Why a host cannot run.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum HostError {
+pub(super) enum HostError {
     /// The runtime ended under the run.
     #[error("the runtime ended before the run did")]
     RuntimeEnded,
@@ -223,6 +254,10 @@ pub enum HostError {
 
 impl Fault for HostError {
     fn facts(&self) -> Facts {
-        Facts::new("runtime-ended", Kind::Unavailable, "keep the runtime alive until the run has ended; the task can be resumed")
+        Facts::new(
+            "runtime-ended",
+            Kind::Unavailable,
+            "keep the runtime alive until the run has ended; the task can be resumed",
+        )
     }
 }

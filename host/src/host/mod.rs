@@ -3,14 +3,14 @@
 //! Chooses the technologies behind the core's ports and decides nothing else. Edges (command line, servers) and embedders
 //! call it.
 
-mod builder;
-mod stores;
-mod task;
 mod admission;
+mod audit;
+mod builder;
 mod preflight;
 mod run;
 mod status;
-mod audit;
+mod stores;
+mod task;
 
 pub use audit::{AuditReport, Finding, TaskAudit, audit};
 pub use builder::{Host, HostBuilder};

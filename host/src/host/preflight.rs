@@ -24,28 +24,59 @@ use crate::{
 };
 
 /// Verifies a saved task and yields its pinned component's bytes.
-pub(super) fn verify(stores: &Stores, request: &Request, machine: &Machine<TaskState>, stored: &[StoredRecord]) -> Result<Vec<u8>, Error> {
+pub(super) fn verify(
+    stores: &Stores,
+    request: &Request,
+    machine: &Machine<TaskState>,
+    stored: &[StoredRecord],
+) -> Result<Vec<u8>, Error> {
     stores.permission.check(request, None)?;
     let component = admission::stored_component(&stores.workspace, &request.plugin.digest)?;
     if let Some(anchor) = stores.business.anchor_of(&request.id)? {
         check_anchor(&request.id, anchor, stored)?;
     }
-    Records { business: stores.business.clone(), archive: stores.archive.clone() }.verify(machine.state())?;
+    Records {
+        business: stores.business.clone(),
+        archive: stores.archive.clone(),
+    }
+    .verify(machine.state())?;
     Ok(component)
 }
 
 /// The journal may be longer than its anchor, but it must hold that very record.
-pub(super) fn check_anchor(task: &TaskId, anchor: Position, stored: &[StoredRecord]) -> Result<(), PreflightError> {
-    let holds = stored.iter().any(|record| record.sequence == anchor.sequence && record.hash == anchor.head);
-    if holds { Ok(()) } else { Err(PreflightError::Anchor { task: task.clone(), sequence: anchor.sequence }) }
+pub(super) fn check_anchor(
+    task: &TaskId,
+    anchor: Position,
+    stored: &[StoredRecord],
+) -> Result<(), PreflightError> {
+    let holds = stored
+        .iter()
+        .any(|record| record.sequence == anchor.sequence && record.hash == anchor.head);
+    if holds {
+        Ok(())
+    } else {
+        Err(PreflightError::Anchor {
+            task: task.clone(),
+            sequence: anchor.sequence,
+        })
+    }
 }
 
 /// The request must be the one that was admitted.
-pub(super) fn check_request(request: &Request, stored: &[StoredRecord]) -> Result<(), PreflightError> {
-    let admitted = stored.first().and_then(|record| serde_json::from_str(&record.body).ok());
+pub(super) fn check_request(
+    request: &Request,
+    stored: &[StoredRecord],
+) -> Result<(), PreflightError> {
+    let admitted = stored
+        .first()
+        .and_then(|record| serde_json::from_str(&record.body).ok());
     match admitted {
         Some(Event::Admitted { fingerprint, .. }) if fingerprint != request.fingerprint() => {
-            Err(PreflightError::RequestChanged { task: request.id.clone(), admitted: fingerprint, found: request.fingerprint() })
+            Err(PreflightError::RequestChanged {
+                task: request.id.clone(),
+                admitted: fingerprint,
+                found: request.fingerprint(),
+            })
         }
         // Anything else is for the machine to judge when it folds the records.
         _ => Ok(()),
@@ -54,8 +85,7 @@ pub(super) fn check_request(request: &Request, stored: &[StoredRecord]) -> Resul
 
 /// A saved task is not what was saved.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PreflightError {
+pub(super) enum PreflightError {
     /// The request is another than the admitted one.
     #[error("the request of task `{task}` is not the one that was admitted")]
     RequestChanged {
@@ -67,7 +97,9 @@ pub enum PreflightError {
         found: Digest,
     },
     /// The journal lost records, or its records are others.
-    #[error("the journal of task `{task}` does not hold record {sequence} as the business database anchors it")]
+    #[error(
+        "the journal of task `{task}` does not hold record {sequence} as the business database anchors it"
+    )]
     Anchor {
         /// The task.
         task: TaskId,
@@ -79,14 +111,24 @@ pub enum PreflightError {
 impl Fault for PreflightError {
     fn facts(&self) -> Facts {
         match self {
-            Self::RequestChanged { .. } => Facts::new("task-changed", Kind::Conflict, "restore request.json, or give the changed request another id"),
-            Self::Anchor { .. } => Facts::new("journal-cut", Kind::Corrupt, "restore memory.sqlite from a backup; `wharf audit` lists what is affected"),
+            Self::RequestChanged { .. } => Facts::new(
+                "task-changed",
+                Kind::Conflict,
+                "restore request.json, or give the changed request another id",
+            ),
+            Self::Anchor { .. } => Facts::new(
+                "journal-cut",
+                Kind::Corrupt,
+                "restore memory.sqlite from a backup; `wharf audit` lists what is affected",
+            ),
         }
     }
 
     fn why(&self) -> Option<String> {
         match self {
-            Self::RequestChanged { admitted, found, .. } => Some(format!("its fingerprint was {admitted} and is {found}")),
+            Self::RequestChanged {
+                admitted, found, ..
+            } => Some(format!("its fingerprint was {admitted} and is {found}")),
             Self::Anchor { .. } => None,
         }
     }

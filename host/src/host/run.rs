@@ -54,10 +54,22 @@ struct Opened {
     _lock: TaskLock,
 }
 
-pub(super) fn run(host: &Host, pattern: &PlanExecute, task: Task, options: RunOptions, runtime: Handle) -> Result<Outcome, Error> {
+pub(super) fn run(
+    host: &Host,
+    pattern: &PlanExecute,
+    task: Task,
+    options: RunOptions,
+    runtime: Handle,
+) -> Result<Outcome, Error> {
     let cancel = Cancel::new(options.cancellation.clone(), runtime);
     let mut opened = match &task {
-        Task::Saved(id) => open_saved(host, &host.existing_stores()?.ok_or_else(|| RunError::NoTask { task: id.clone() })?, id)?,
+        Task::Saved(id) => open_saved(
+            host,
+            &host
+                .existing_stores()?
+                .ok_or_else(|| RunError::NoTask { task: id.clone() })?,
+            id,
+        )?,
         Task::New(new) => {
             let existing = match host.existing_stores()? {
                 Some(stores) if !stores.journal.load(&new.request.id)?.is_empty() => Some(stores),
@@ -73,7 +85,9 @@ pub(super) fn run(host: &Host, pattern: &PlanExecute, task: Task, options: RunOp
             }
         }
     };
-    let Some(plugin) = opened.plugin.clone() else { return finish(&opened) };
+    let Some(plugin) = opened.plugin.clone() else {
+        return finish(&opened);
+    };
     let workers = ports(host, pattern, &opened, plugin)?.workers();
     if let Err(halt) = probe_context(host, &opened, &cancel) {
         return match halt {
@@ -98,7 +112,10 @@ pub(super) fn run(host: &Host, pattern: &PlanExecute, task: Task, options: RunOp
         RunEnd::Checkpoint(checkpoint) => Ok(Outcome::Checkpoint(checkpoint)),
         RunEnd::Done => {
             // The last record is durable; with its anchor the task is acknowledged as finished.
-            opened.stores.business.anchor(&opened.request.id, &opened.machine.position())?;
+            opened
+                .stores
+                .business
+                .anchor(&opened.request.id, &opened.machine.position())?;
             finished(&opened)
         }
     }
@@ -113,9 +130,21 @@ fn open_new(host: &Host, new: &super::task::NewTask) -> Result<Opened, Error> {
         drop(lock);
         return open_saved(host, &stores, &new.request.id);
     }
-    let Admitted { request, plugin, first } = admission::admit(&stores, &lock, new, checked, host.clock().now())?;
+    let Admitted {
+        request,
+        plugin,
+        first,
+    } = admission::admit(&stores, &lock, new, checked, host.clock().now())?;
     let machine = Machine::new(TaskState::new(Arc::clone(&request)), request.fingerprint());
-    Ok(Opened { stores, machine, request, plugin: Some(plugin), first, run: RunId::beginning_at(host.clock().now()), _lock: lock })
+    Ok(Opened {
+        stores,
+        machine,
+        request,
+        plugin: Some(plugin),
+        first,
+        run: RunId::beginning_at(host.clock().now()),
+        _lock: lock,
+    })
 }
 
 fn open_saved(host: &Host, stores: &Arc<Stores>, task: &TaskId) -> Result<Opened, Error> {
@@ -126,21 +155,42 @@ fn open_saved(host: &Host, stores: &Arc<Stores>, task: &TaskId) -> Result<Opened
     let lock = TaskLock::acquire(&stores.workspace.task_folder(task))?;
     stores.workspace.sweep(&lock)?;
     let stored = stores.journal.load(task)?;
-    let request = crate::technologies::admission::stored_request(&stores.workspace, task)?.ok_or_else(no_task)?;
+    let request = crate::technologies::admission::stored_request(&stores.workspace, task)?
+        .ok_or_else(no_task)?;
     preflight::check_request(&request, &stored)?;
     let request = Arc::new(request);
     let machine = fold(&request, &stored)?;
     let component = preflight::verify(stores, &request, &machine, &stored)?;
-    let plugin = if machine.is_done() { None } else { Some(host.plugin(component, request.plugin.digest)?) };
+    let plugin = if machine.is_done() {
+        None
+    } else {
+        Some(host.plugin(component, request.plugin.digest)?)
+    };
     let run = RunId::beginning_at(host.clock().now());
-    Ok(Opened { stores: Arc::clone(stores), machine, request, plugin, first: Event::Resumed { run }, run, _lock: lock })
+    Ok(Opened {
+        stores: Arc::clone(stores),
+        machine,
+        request,
+        plugin,
+        first: Event::Resumed { run },
+        run,
+        _lock: lock,
+    })
 }
 
-pub(super) fn fold(request: &Arc<Request>, stored: &[StoredRecord]) -> Result<Machine<TaskState>, Error> {
+pub(super) fn fold(
+    request: &Arc<Request>,
+    stored: &[StoredRecord],
+) -> Result<Machine<TaskState>, Error> {
     Machine::new(TaskState::new(Arc::clone(request)), request.fingerprint()).fold(stored)
 }
 
-fn ports(host: &Host, pattern: &PlanExecute, opened: &Opened, plugin: Arc<Plugin>) -> Result<Ports, Error> {
+fn ports(
+    host: &Host,
+    pattern: &PlanExecute,
+    opened: &Opened,
+    plugin: Arc<Plugin>,
+) -> Result<Ports, Error> {
     let stores = &opened.stores;
     let domain: Arc<dyn Domain> = plugin;
     let model: Arc<dyn Model> = match &pattern.planner {
@@ -162,7 +212,9 @@ fn ports(host: &Host, pattern: &PlanExecute, opened: &Opened, plugin: Arc<Plugin
 /// A Context that does not answer ends the run before it has done anything.
 fn probe_context(host: &Host, opened: &Opened, cancel: &Cancel) -> Result<(), Halt> {
     let context = host.context();
-    cancel.wait(context.load(&opened.machine.state().scope())).map(drop)
+    cancel
+        .wait(context.load(&opened.machine.state().scope()))
+        .map(drop)
 }
 
 /// A finished task is a snapshot: outputs that were lost are written again, and nothing else happens.
@@ -175,7 +227,10 @@ fn finish(opened: &Opened) -> Result<Outcome, Error> {
     }
     let outputs = opened.machine.state().publication().unwrap_or_default();
     let files: Result<Vec<_>, _> = outputs.iter().map(Output::file).collect();
-    opened.stores.archive.publish(task, &files.map_err(|_| RunError::NoReport { task: task.clone() })?)?;
+    opened.stores.archive.publish(
+        task,
+        &files.map_err(|_| RunError::NoReport { task: task.clone() })?,
+    )?;
     finished(opened)
 }
 
@@ -183,27 +238,38 @@ fn finished(opened: &Opened) -> Result<Outcome, Error> {
     let state = opened.machine.state();
     let outputs = state.publication().unwrap_or_default();
     let text = |name: &str| {
-        outputs.iter().find(|output| output.name == name).and_then(|output| match &output.content {
-            Content::Text(text) => Some(text.clone()),
-            Content::Base64(_) => None,
-        })
+        outputs
+            .iter()
+            .find(|output| output.name == name)
+            .and_then(|output| match &output.content {
+                Content::Text(text) => Some(text.clone()),
+                Content::Base64(_) => None,
+            })
     };
-    match (state.stop_reason(), text(REPORT_JSON), text(REPORT_MARKDOWN)) {
-        (Some(stop_reason), Some(report), Some(report_markdown)) => Ok(Outcome::Finished(Finished {
-            status: stop_reason.status(),
-            stop_reason,
-            report,
-            report_markdown,
-            directory: opened.stores.workspace.task_folder(&opened.request.id),
-        })),
-        _ => Err(RunError::NoReport { task: opened.request.id.clone() }.into()),
+    match (
+        state.stop_reason(),
+        text(REPORT_JSON),
+        text(REPORT_MARKDOWN),
+    ) {
+        (Some(stop_reason), Some(report), Some(report_markdown)) => {
+            Ok(Outcome::Finished(Finished {
+                status: stop_reason.status(),
+                stop_reason,
+                report,
+                report_markdown,
+                directory: opened.stores.workspace.task_folder(&opened.request.id),
+            }))
+        }
+        _ => Err(RunError::NoReport {
+            task: opened.request.id.clone(),
+        }
+        .into()),
     }
 }
 
 /// Why a task cannot be run.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
+pub(super) enum RunError {
     /// There is no such task.
     #[error("the workspace has no task `{task}`")]
     NoTask {
@@ -227,9 +293,21 @@ pub enum RunError {
 impl Fault for RunError {
     fn facts(&self) -> Facts {
         match self {
-            Self::NoTask { .. } => Facts::new("no-task", Kind::InvalidInput, "`wharf status` lists the tasks of a workspace"),
-            Self::NoTenant { .. } => Facts::new("no-tenant", Kind::Corrupt, "restore business.sqlite from a backup"),
-            Self::NoReport { .. } => Facts::new("no-report", Kind::Corrupt, "restore memory.sqlite from a backup"),
+            Self::NoTask { .. } => Facts::new(
+                "no-task",
+                Kind::InvalidInput,
+                "`wharf status` lists the tasks of a workspace",
+            ),
+            Self::NoTenant { .. } => Facts::new(
+                "no-tenant",
+                Kind::Corrupt,
+                "restore business.sqlite from a backup",
+            ),
+            Self::NoReport { .. } => Facts::new(
+                "no-report",
+                Kind::Corrupt,
+                "restore memory.sqlite from a backup",
+            ),
         }
     }
 }

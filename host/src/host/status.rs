@@ -50,13 +50,25 @@ pub fn tasks(directory: &Path) -> Result<Vec<TaskId>, Error> {
 pub fn status(directory: &Path, task: &TaskId, now: Timestamp) -> Result<TaskStatus, Error> {
     let workspace = Workspace::open(directory)?;
     let stored = SqliteJournal::open_read_only(&workspace.memory_database(), BUSY)?.load(task)?;
-    let request = stored_request(&workspace, task)?.filter(|_| !stored.is_empty()).ok_or_else(|| RunError::NoTask { task: task.clone() })?;
+    let request = stored_request(&workspace, task)?
+        .filter(|_| !stored.is_empty())
+        .ok_or_else(|| RunError::NoTask { task: task.clone() })?;
     let request = Arc::new(request);
     let machine = fold(&request, &stored)?;
     let view = machine.state().view();
     let time_left_ms = match (view.stop_reason, view.deadline_at) {
-        (None, Some(deadline)) => Some(i64::try_from(deadline.duration_since(now).as_millis()).unwrap_or(i64::MAX).max(0)),
+        (None, Some(deadline)) => Some(
+            i64::try_from(deadline.duration_since(now).as_millis())
+                .unwrap_or(i64::MAX)
+                .max(0),
+        ),
         _ => None,
     };
-    Ok(TaskStatus { task: task.clone(), goal: request.goal.clone(), view, time_left_ms, directory: workspace.task_folder(task) })
+    Ok(TaskStatus {
+        task: task.clone(),
+        goal: request.goal.clone(),
+        view,
+        time_left_ms,
+        directory: workspace.task_folder(task),
+    })
 }

@@ -12,7 +12,10 @@ use crate::{
     },
     plugin::Plugin,
     sqlite::open::BUSY,
-    technologies::{admission::stored_request, archive::FileArchive, journal::SqliteJournal, policy_file::PolicyFile, workspace::Workspace},
+    technologies::{
+        admission::stored_request, archive::FileArchive, journal::SqliteJournal,
+        policy_file::PolicyFile, workspace::Workspace,
+    },
     words::{
         error::{Error, Facts, Fault, Kind},
         id::{PluginName, TaskId, TenantId},
@@ -29,17 +32,42 @@ pub(super) struct Stores {
 
 impl Stores {
     /// Opens the databases of a workspace, making them where they are missing.
-    pub(super) fn open(workspace: Workspace, tenant: &TenantId, permission: Option<Arc<dyn Permission>>, now: Timestamp) -> Result<Self, Error> {
-        let business = Arc::new(BusinessStore::open(&workspace.business_database(), tenant, SqlLimits::standard(), now)?);
-        let journal = Arc::new(SqliteJournal::open(&workspace.memory_database(), BUSY, now)?);
+    pub(super) fn open(
+        workspace: Workspace,
+        tenant: &TenantId,
+        permission: Option<Arc<dyn Permission>>,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        let business = Arc::new(BusinessStore::open(
+            &workspace.business_database(),
+            tenant,
+            SqlLimits::standard(),
+            now,
+        )?);
+        let journal = Arc::new(SqliteJournal::open(
+            &workspace.memory_database(),
+            BUSY,
+            now,
+        )?);
         let archive = Arc::new(FileArchive::new(workspace.clone()));
         let permission = permission.unwrap_or_else(|| Arc::new(PolicyFile::new(workspace.clone())));
-        Ok(Self { workspace, business, journal, archive, permission })
+        Ok(Self {
+            workspace,
+            business,
+            journal,
+            archive,
+            permission,
+        })
     }
 
     /// Applies the plugin's migrations that are still to be applied; refused while an unfinished task pins another digest.
     /// Those that another process applied are durable with the first record of the task, which waits for a barrier.
-    pub(super) fn install(&self, plugin: &Plugin, request: &Request, now: Timestamp) -> Result<(), Error> {
+    pub(super) fn install(
+        &self,
+        plugin: &Plugin,
+        request: &Request,
+        now: Timestamp,
+    ) -> Result<(), Error> {
         let (name, migrations) = (&request.plugin.name, &plugin.descriptor().migrations);
         if self.business.pending_migrations(name, migrations)? > 0 {
             self.refuse_while_pinned(request)?;
@@ -59,13 +87,21 @@ impl Stores {
 
     fn refuse_while_pinned(&self, request: &Request) -> Result<(), Error> {
         for task in self.journal.tasks()? {
-            let Some(other) = stored_request(&self.workspace, &task)? else { continue };
-            if other.plugin.name != request.plugin.name || other.plugin.digest == request.plugin.digest {
+            let Some(other) = stored_request(&self.workspace, &task)? else {
+                continue;
+            };
+            if other.plugin.name != request.plugin.name
+                || other.plugin.digest == request.plugin.digest
+            {
                 continue;
             }
             let stored = self.journal.load(&task)?;
             if !super::run::fold(&Arc::new(other), &stored)?.is_done() {
-                return Err(StoresError::Pinned { task, plugin: request.plugin.name.clone() }.into());
+                return Err(StoresError::Pinned {
+                    task,
+                    plugin: request.plugin.name.clone(),
+                }
+                .into());
             }
         }
         Ok(())
@@ -74,8 +110,7 @@ impl Stores {
 
 /// Why a workspace cannot take a plugin or a seed.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoresError {
+pub(super) enum StoresError {
     /// A seed for a workspace that has tasks.
     #[error("a seed fills a new workspace only, and this one has the task `{task}`")]
     NotNew {
@@ -83,7 +118,9 @@ pub enum StoresError {
         task: TaskId,
     },
     /// A schema change under an unfinished task.
-    #[error("the plugin `{plugin}` would change its tables while task `{task}` is unfinished under another version of it")]
+    #[error(
+        "the plugin `{plugin}` would change its tables while task `{task}` is unfinished under another version of it"
+    )]
     Pinned {
         /// The task.
         task: TaskId,
@@ -95,8 +132,16 @@ pub enum StoresError {
 impl Fault for StoresError {
     fn facts(&self) -> Facts {
         match self {
-            Self::NotNew { .. } => Facts::new("workspace-not-new", Kind::InvalidInput, "leave out the seed, or use another directory"),
-            Self::Pinned { .. } => Facts::new("plugin-pinned", Kind::Conflict, "finish that task with `wharf resume`, then try again"),
+            Self::NotNew { .. } => Facts::new(
+                "workspace-not-new",
+                Kind::InvalidInput,
+                "leave out the seed, or use another directory",
+            ),
+            Self::Pinned { .. } => Facts::new(
+                "plugin-pinned",
+                Kind::Conflict,
+                "finish that task with `wharf resume`, then try again",
+            ),
         }
     }
 }

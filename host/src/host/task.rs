@@ -61,7 +61,12 @@ impl Task {
     /// A request and the bytes of the component that it names by digest.
     #[must_use]
     pub fn new(request: Request, component: impl Into<Arc<[u8]>>) -> Self {
-        Self::New(Box::new(NewTask { request, component: component.into(), seed: None, lose_response_of: None }))
+        Self::New(Box::new(NewTask {
+            request,
+            component: component.into(),
+            seed: None,
+            lose_response_of: None,
+        }))
     }
 
     /// Trusted SQL that fills the plugin's own tables once, in a new workspace.

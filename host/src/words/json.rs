@@ -14,7 +14,10 @@ use serde_json::{Map, Number, Value};
 use super::digest::Digest;
 
 /// For what was bounded when it was first accepted.
-const STORED: JsonBounds = JsonBounds { bytes: usize::MAX, depth: 100 };
+const STORED: JsonBounds = JsonBounds {
+    bytes: usize::MAX,
+    depth: 100,
+};
 
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
@@ -160,7 +163,10 @@ pub mod embedded {
     ///
     /// # Errors
     /// The serializer's own.
-    pub fn serialize<S: Serializer>(text: &Option<JsonText>, serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(
+        text: &Option<JsonText>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         text.as_ref().map(JsonText::raw).serialize(serializer)
     }
 
@@ -168,9 +174,12 @@ pub mod embedded {
     ///
     /// # Errors
     /// Text that is not strict JSON.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<JsonText>, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<JsonText>, D::Error> {
         let raw = Option::<Box<RawValue>>::deserialize(deserializer)?;
-        raw.map(|raw| JsonText::parse(raw.get(), STORED).map_err(D::Error::custom)).transpose()
+        raw.map(|raw| JsonText::parse(raw.get(), STORED).map_err(D::Error::custom))
+            .transpose()
     }
 }
 

@@ -17,7 +17,11 @@ impl Spending {
     /// Nothing spent.
     #[must_use]
     pub const fn new(budgets: Budgets) -> Self {
-        Self { budgets, model_calls: 0, action_calls: 0 }
+        Self {
+            budgets,
+            model_calls: 0,
+            action_calls: 0,
+        }
     }
 
     /// Model attempts reserved.
@@ -43,7 +47,12 @@ impl Spending {
     /// # Errors
     /// The stop reason if not.
     pub fn admit_plan(&self, started: Timestamp, now: Timestamp) -> Result<(), StopReason> {
-        self.admit(started, now, self.model_calls < self.budgets.max_plans, StopReason::MaxPlans)
+        self.admit(
+            started,
+            now,
+            self.model_calls < self.budgets.max_plans,
+            StopReason::MaxPlans,
+        )
     }
 
     /// Whether another tool call may be reserved.
@@ -51,7 +60,12 @@ impl Spending {
     /// # Errors
     /// The stop reason if not.
     pub fn admit_action(&self, started: Timestamp, now: Timestamp) -> Result<(), StopReason> {
-        self.admit(started, now, self.action_calls < self.budgets.max_actions, StopReason::MaxActions)
+        self.admit(
+            started,
+            now,
+            self.action_calls < self.budgets.max_actions,
+            StopReason::MaxActions,
+        )
     }
 
     /// Reserves a model attempt; false if none is left.
@@ -66,7 +80,13 @@ impl Spending {
         reserve(&mut self.action_calls, self.budgets.max_actions)
     }
 
-    fn admit(&self, started: Timestamp, now: Timestamp, left: bool, exhausted: StopReason) -> Result<(), StopReason> {
+    fn admit(
+        &self,
+        started: Timestamp,
+        now: Timestamp,
+        left: bool,
+        exhausted: StopReason,
+    ) -> Result<(), StopReason> {
         if now.duration_since(started) >= self.budgets.deadline() {
             Err(StopReason::Deadline)
         } else if left {
@@ -89,23 +109,40 @@ mod tests {
 
     #[test]
     fn a_counter_never_exceeds_its_limit() {
-        let mut spending = Spending::new(Budgets { max_plans: 1, max_actions: 0, deadline_seconds: 10 });
+        let mut spending = Spending::new(Budgets {
+            max_plans: 1,
+            max_actions: 0,
+            deadline_seconds: 10,
+        });
         let at = |second| Timestamp::from_second(second).unwrap();
         assert_eq!(spending.admit_plan(at(0), at(9)), Ok(()));
         assert!(spending.reserve_plan());
         assert_eq!(spending.admit_plan(at(0), at(9)), Err(StopReason::MaxPlans));
         assert!(!spending.reserve_plan());
         assert_eq!(spending.model_calls(), 1);
-        assert_eq!(spending.admit_action(at(0), at(0)), Err(StopReason::MaxActions));
+        assert_eq!(
+            spending.admit_action(at(0), at(0)),
+            Err(StopReason::MaxActions)
+        );
         assert!(!spending.reserve_action());
     }
 
     #[test]
     fn the_deadline_counts_wall_time_since_admission() {
-        let spending = Spending::new(Budgets { max_plans: 1, max_actions: 1, deadline_seconds: 10 });
+        let spending = Spending::new(Budgets {
+            max_plans: 1,
+            max_actions: 1,
+            deadline_seconds: 10,
+        });
         let at = |second| Timestamp::from_second(second).unwrap();
         assert_eq!(spending.admit_action(at(100), at(109)), Ok(()));
-        assert_eq!(spending.admit_action(at(100), at(110)), Err(StopReason::Deadline));
-        assert_eq!(spending.admit_plan(at(100), at(5000)), Err(StopReason::Deadline));
+        assert_eq!(
+            spending.admit_action(at(100), at(110)),
+            Err(StopReason::Deadline)
+        );
+        assert_eq!(
+            spending.admit_plan(at(100), at(5000)),
+            Err(StopReason::Deadline)
+        );
     }
 }

@@ -16,7 +16,10 @@ impl Evidence {
     pub fn of(fingerprint: Digest, tool: &str, key: Option<&str>, data: &JsonText) -> Self {
         let value: Value = json!({ "data": data.value(), "fingerprint": fingerprint, "operationKey": key, "tool": tool });
         let bytes = json::canonical(&value);
-        Self { id: Digest::of(&bytes), bytes }
+        Self {
+            id: Digest::of(&bytes),
+            bytes,
+        }
     }
 }
 
@@ -29,7 +32,12 @@ mod tests {
         let data = JsonText::of(&json!({"b": 1, "a": [1.5]}));
         let evidence = Evidence::of(Digest::of("r"), "paint", Some("paint"), &data);
         let fingerprint = Digest::of("r");
-        assert_eq!(evidence.bytes, format!(r#"{{"data":{{"a":[1.5],"b":1}},"fingerprint":"{fingerprint}","operationKey":"paint","tool":"paint"}}"#));
+        assert_eq!(
+            evidence.bytes,
+            format!(
+                r#"{{"data":{{"a":[1.5],"b":1}},"fingerprint":"{fingerprint}","operationKey":"paint","tool":"paint"}}"#
+            )
+        );
         assert_eq!(evidence.id, Digest::of(&evidence.bytes));
     }
 }

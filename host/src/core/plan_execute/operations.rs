@@ -207,7 +207,10 @@ impl Output {
             Ok(text) => Content::Text(text),
             Err(error) => Content::Base64(BASE64_STANDARD.encode(error.into_bytes())),
         };
-        Self { name: name.into(), content }
+        Self {
+            name: name.into(),
+            content,
+        }
     }
 
     /// The file to write.
@@ -219,7 +222,10 @@ impl Output {
             Content::Text(text) => text.clone().into_bytes(),
             Content::Base64(text) => BASE64_STANDARD.decode(text)?,
         };
-        Ok(OutputFile { name: self.name.clone(), bytes })
+        Ok(OutputFile {
+            name: self.name.clone(),
+            bytes,
+        })
     }
 }
 
@@ -232,7 +238,11 @@ impl From<Artifact> for Output {
 impl From<Conclusion> for Concluded {
     fn from(conclusion: Conclusion) -> Self {
         let artifacts = conclusion.artifacts.into_iter().map(Output::from).collect();
-        Self::Fulfilled { result: conclusion.result, summary: conclusion.summary, artifacts }
+        Self::Fulfilled {
+            result: conclusion.result,
+            summary: conclusion.summary,
+            artifacts,
+        }
     }
 }
 
@@ -246,9 +256,16 @@ pub fn to_value<T: Serialize>(value: &T) -> Value {
 ///
 /// # Errors
 /// It has not the form that this version writes.
-pub fn output<T: DeserializeOwned>(outputs: &[Value], node: usize, sequence: u64) -> Result<T, IllegalTransition> {
+pub fn output<T: DeserializeOwned>(
+    outputs: &[Value],
+    node: usize,
+    sequence: u64,
+) -> Result<T, IllegalTransition> {
     let value = outputs.get(node).cloned().unwrap_or_default();
-    serde_json::from_value(value).map_err(|error| IllegalTransition { sequence, reason: format!("the output of node {node} is unknown: {error}") })
+    serde_json::from_value(value).map_err(|error| IllegalTransition {
+        sequence,
+        reason: format!("the output of node {node} is unknown: {error}"),
+    })
 }
 
 #[cfg(test)]

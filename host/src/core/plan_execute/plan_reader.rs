@@ -9,7 +9,10 @@ use crate::{
 };
 
 /// The most a model's answer may take.
-pub const ANSWER_BOUNDS: JsonBounds = JsonBounds { bytes: 256 * 1024, depth: 32 };
+pub const ANSWER_BOUNDS: JsonBounds = JsonBounds {
+    bytes: 256 * 1024,
+    depth: 32,
+};
 
 /// Reads the plan in an answer.
 ///
@@ -17,15 +20,34 @@ pub const ANSWER_BOUNDS: JsonBounds = JsonBounds { bytes: 256 * 1024, depth: 32 
 /// The one violation that says why the answer is no plan.
 pub fn read(text: &str, finish_reason: &str) -> Result<Plan, Violation> {
     if finish_reason != "stop" {
-        return Err(refused("answer-incomplete", format!("the answer ended with the finish reason {finish_reason:?}; only `stop` is a complete answer")));
+        return Err(refused(
+            "answer-incomplete",
+            format!(
+                "the answer ended with the finish reason {finish_reason:?}; only `stop` is a complete answer"
+            ),
+        ));
     }
     let text = without_fence(text.trim());
-    let value = json::parse_strict(text, ANSWER_BOUNDS).map_err(|error| refused("answer-not-json", format!("the answer is not exactly one JSON object: {error}")))?;
+    let value = json::parse_strict(text, ANSWER_BOUNDS).map_err(|error| {
+        refused(
+            "answer-not-json",
+            format!("the answer is not exactly one JSON object: {error}"),
+        )
+    })?;
     if !value.is_object() {
-        return Err(refused("answer-not-json", "the answer is JSON, but not an object".to_owned()));
+        return Err(refused(
+            "answer-not-json",
+            "the answer is JSON, but not an object".to_owned(),
+        ));
     }
-    let fields: Fields = serde_json::from_value(value).map_err(|error| refused("plan-form", format!("the answer is not a plan: {error}")))?;
-    Ok(Plan { goal: fields.goal, status: fields.status, reason: fields.reason, steps: fields.steps })
+    let fields: Fields = serde_json::from_value(value)
+        .map_err(|error| refused("plan-form", format!("the answer is not a plan: {error}")))?;
+    Ok(Plan {
+        goal: fields.goal,
+        status: fields.status,
+        reason: fields.reason,
+        steps: fields.steps,
+    })
 }
 
 /// A plan as a model writes it: unknown fields at the top level are ignored, those inside a step are not.
@@ -39,7 +61,12 @@ struct Fields {
 
 /// Removes one code fence that surrounds the whole text.
 fn without_fence(text: &str) -> &str {
-    let Some(inner) = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")) else { return text };
+    let Some(inner) = text
+        .strip_prefix("```")
+        .and_then(|rest| rest.strip_suffix("```"))
+    else {
+        return text;
+    };
     match inner.split_once('\n') {
         // The rest of the opening line is a language tag.
         Some((tag, body)) if tag.trim().chars().all(|c| c.is_ascii_alphanumeric()) => body.trim(),
@@ -48,7 +75,11 @@ fn without_fence(text: &str) -> &str {
 }
 
 fn refused(code: &str, message: String) -> Violation {
-    Violation { code: code.to_owned(), message, step_id: None }
+    Violation {
+        code: code.to_owned(),
+        message,
+        step_id: None,
+    }
 }
 
 /// The value a plan has in a report.
@@ -71,7 +102,12 @@ mod tests {
     fn exactly_one_object_is_a_plan_bare_or_in_one_fence() {
         let plain = read(PLAN, "stop").unwrap();
         assert_eq!(plain.steps.len(), 1);
-        for wrapped in [format!("  {PLAN}\n"), format!("```json\n{PLAN}\n```"), format!("```\n{PLAN}\n```\n"), format!("\n```JSON\n\n{PLAN}\n\n```")] {
+        for wrapped in [
+            format!("  {PLAN}\n"),
+            format!("```json\n{PLAN}\n```"),
+            format!("```\n{PLAN}\n```\n"),
+            format!("\n```JSON\n\n{PLAN}\n\n```"),
+        ] {
             assert_eq!(read(&wrapped, "stop").unwrap(), plain, "{wrapped}");
         }
     }
@@ -79,13 +115,19 @@ mod tests {
     #[test]
     fn unknown_fields_at_the_top_are_ignored_and_not_kept() {
         let text = PLAN.replacen('{', r#"{"thoughts":"hm","#, 1);
-        assert_eq!(written(&read(&text, "stop").unwrap()), written(&read(PLAN, "stop").unwrap()));
+        assert_eq!(
+            written(&read(&text, "stop").unwrap()),
+            written(&read(PLAN, "stop").unwrap())
+        );
     }
 
     #[test]
     fn back_ticks_inside_strings_are_only_text() {
         let text = PLAN.replace("\"r\"", "\"use ``` and `x`\"");
-        assert_eq!(read(&format!("```\n{text}\n```"), "stop").unwrap().reason, "use ``` and `x`");
+        assert_eq!(
+            read(&format!("```\n{text}\n```"), "stop").unwrap().reason,
+            "use ``` and `x`"
+        );
     }
 
     #[test]

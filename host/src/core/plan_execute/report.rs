@@ -27,8 +27,14 @@ pub const REPORT_MARKDOWN: &str = "report.md";
 pub(super) fn outputs(state: &TaskState, verdict: &Verdict) -> Vec<Output> {
     let report = Report::of(state, verdict);
     let json = serde_json::to_string(&report).expect("a report can be written as JSON");
-    let mut outputs = verdict.claim.as_ref().map_or_else(Vec::new, |claim| claim.artifacts.clone());
-    outputs.push(Output::new(REPORT_MARKDOWN, report_markdown::render(state, verdict).into_bytes()));
+    let mut outputs = verdict
+        .claim
+        .as_ref()
+        .map_or_else(Vec::new, |claim| claim.artifacts.clone());
+    outputs.push(Output::new(
+        REPORT_MARKDOWN,
+        report_markdown::render(state, verdict).into_bytes(),
+    ));
     outputs.push(Output::new(REPORT_JSON, json.into_bytes()));
     outputs
 }
@@ -36,7 +42,9 @@ pub(super) fn outputs(state: &TaskState, verdict: &Verdict) -> Vec<Output> {
 /// The text of `report.json` for a task that has stopped and publishes now.
 #[must_use]
 pub fn render(state: &TaskState) -> Option<String> {
-    state.verdict().map(|verdict| serde_json::to_string(&Report::of(state, verdict)).expect("a report can be written as JSON"))
+    state.verdict().map(|verdict| {
+        serde_json::to_string(&Report::of(state, verdict)).expect("a report can be written as JSON")
+    })
 }
 
 #[derive(Serialize)]
@@ -96,13 +104,34 @@ impl<'a> Report<'a> {
             status: verdict.reason.status(),
             stop_reason: verdict.reason,
             details: &verdict.details,
-            plans: state.plans.iter().map(|AcceptedPlan { version, snapshot, plan }| PlanEntry { version: *version, snapshot: snapshot.raw(), plan }).collect(),
+            plans: state
+                .plans
+                .iter()
+                .map(
+                    |AcceptedPlan {
+                         version,
+                         snapshot,
+                         plan,
+                     }| PlanEntry {
+                        version: *version,
+                        snapshot: snapshot.raw(),
+                        plan,
+                    },
+                )
+                .collect(),
             completed: state.completed.iter().map(completed_entry).collect(),
             changes: &state.changes,
-            usage: Usage { model_calls: state.spending.model_calls(), action_calls: state.spending.action_calls(), started_at: state.started_at },
+            usage: Usage {
+                model_calls: state.spending.model_calls(),
+                action_calls: state.spending.action_calls(),
+                started_at: state.started_at,
+            },
             result: verdict.claim.as_ref().map(|claim| claim.result.raw()),
             plugin: &state.request.plugin,
-            journal: JournalEntry { records: state.position.sequence, head: state.position.head },
+            journal: JournalEntry {
+                records: state.position.sequence,
+                head: state.position.head,
+            },
             generated_at: state.now,
         }
     }

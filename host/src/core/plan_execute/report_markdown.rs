@@ -27,12 +27,33 @@ fn write_report(out: &mut String, state: &TaskState, verdict: &Verdict) -> std::
     }
     writeln!(out, "- Stop reason: `{}`", verdict.reason.code())?;
     for detail in &verdict.details {
-        let step = detail.step_id.as_ref().map(|step| format!(" (step `{}`)", code(step))).unwrap_or_default();
-        writeln!(out, "  - `{}`{step}: {}", code(&detail.code), plain(&detail.message))?;
+        let step = detail
+            .step_id
+            .as_ref()
+            .map(|step| format!(" (step `{}`)", code(step)))
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "  - `{}`{step}: {}",
+            code(&detail.code),
+            plain(&detail.message)
+        )?;
     }
-    writeln!(out, "- Asked by `{}` of tenant `{}`: {}", request.principal, request.tenant, plain(&request.goal))?;
+    writeln!(
+        out,
+        "- Asked by `{}` of tenant `{}`: {}",
+        request.principal,
+        request.tenant,
+        plain(&request.goal)
+    )?;
     writeln!(out, "- Input: `{}`", request.input.canonical())?;
-    writeln!(out, "- Plugin: `{}` {}, `{}`", request.plugin.name, plain(&request.plugin.version), request.plugin.digest)?;
+    writeln!(
+        out,
+        "- Plugin: `{}` {}, `{}`",
+        request.plugin.name,
+        plain(&request.plugin.version),
+        request.plugin.digest
+    )?;
     writeln!(out, "- Request: `{}`", request.fingerprint())?;
 
     for plan in &state.plans {
@@ -42,27 +63,55 @@ fn write_report(out: &mut String, state: &TaskState, verdict: &Verdict) -> std::
     let budgets = state.spending.budgets();
     writeln!(out, "\n## Budgets\n")?;
     writeln!(out, "| | used | allowed |\n|---|---|---|")?;
-    writeln!(out, "| model calls | {} | {} |", state.spending.model_calls(), budgets.max_plans)?;
-    writeln!(out, "| actions | {} | {} |", state.spending.action_calls(), budgets.max_actions)?;
+    writeln!(
+        out,
+        "| model calls | {} | {} |",
+        state.spending.model_calls(),
+        budgets.max_plans
+    )?;
+    writeln!(
+        out,
+        "| actions | {} | {} |",
+        state.spending.action_calls(),
+        budgets.max_actions
+    )?;
     if let Some(started) = state.started_at {
         let used = state.now.duration_since(started);
-        writeln!(out, "| seconds | {}.{:03} | {} |", used.as_secs(), used.subsec_millis(), budgets.deadline_seconds)?;
+        writeln!(
+            out,
+            "| seconds | {}.{:03} | {} |",
+            used.as_secs(),
+            used.subsec_millis(),
+            budgets.deadline_seconds
+        )?;
     }
     writeln!(out, "\n## Result\n")?;
     match &verdict.claim {
         Some(claim) => {
-            writeln!(out, "Verified by the plugin from committed records:\n\n```json\n{}\n```", claim.result.as_str())?;
+            writeln!(
+                out,
+                "Verified by the plugin from committed records:\n\n```json\n{}\n```",
+                claim.result.as_str()
+            )?;
             for artifact in &claim.artifacts {
                 writeln!(out, "\nFile: `{}`", artifact.name)?;
             }
         }
         None => writeln!(out, "None: only a completed task claims a result.")?,
     }
-    writeln!(out, "\n---\nJournal: {} records, head `{}`; generated {}.", state.position.sequence, state.position.head, state.now)
+    writeln!(
+        out,
+        "\n---\nJournal: {} records, head `{}`; generated {}.",
+        state.position.sequence, state.position.head, state.now
+    )
 }
 
 fn write_plan(out: &mut String, state: &TaskState, entry: &AcceptedPlan) -> std::fmt::Result {
-    let AcceptedPlan { version, snapshot, plan } = entry;
+    let AcceptedPlan {
+        version,
+        snapshot,
+        plan,
+    } = entry;
     writeln!(out, "\n## Plan {version}\n")?;
     writeln!(out, "State: `{}`\n", snapshot.canonical())?;
     writeln!(out, "{}", plain(&plan.reason))?;
@@ -73,11 +122,32 @@ fn write_plan(out: &mut String, state: &TaskState, entry: &AcceptedPlan) -> std:
         writeln!(out)?;
     }
     for (index, step) in plan.steps.iter().enumerate() {
-        let arguments = step.arguments.as_ref().map(|arguments| format!(" with `{}`", arguments.canonical())).unwrap_or_default();
-        writeln!(out, "{}. `{}`: {}{arguments}, to reach `{}`", index + 1, step.id, plain(&step.tool), code(&step.expected))?;
+        let arguments = step
+            .arguments
+            .as_ref()
+            .map(|arguments| format!(" with `{}`", arguments.canonical()))
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "{}. `{}`: {}{arguments}, to reach `{}`",
+            index + 1,
+            step.id,
+            plain(&step.tool),
+            code(&step.expected)
+        )?;
     }
-    for change in state.changes.iter().filter(|change| change.version == *version) {
-        writeln!(out, "\nGiven up at step `{}` ({}): {}", code(&change.step_id), change.code, plain(&change.message))?;
+    for change in state
+        .changes
+        .iter()
+        .filter(|change| change.version == *version)
+    {
+        writeln!(
+            out,
+            "\nGiven up at step `{}` ({}): {}",
+            code(&change.step_id),
+            change.code,
+            plain(&change.message)
+        )?;
     }
     Ok(())
 }
@@ -87,16 +157,31 @@ fn write_steps(out: &mut String, state: &TaskState) -> std::fmt::Result {
     if state.completed.is_empty() {
         return writeln!(out, "None was completed.");
     }
-    writeln!(out, "| plan | step | tool | operation | evidence | |\n|---|---|---|---|---|---|")?;
+    writeln!(
+        out,
+        "| plan | step | tool | operation | evidence | |\n|---|---|---|---|---|---|"
+    )?;
     for step in &state.completed {
-        let key = step.record.operation_key.as_ref().map_or("-", |key| key.as_str());
+        let key = step
+            .record
+            .operation_key
+            .as_ref()
+            .map_or("-", |key| key.as_str());
         let note = match (step.record.declined, step.record.replayed) {
             (true, _) => "declined",
             (false, true) => "from the ledger",
             (false, false) => "",
         };
         let performing = &step.performing;
-        writeln!(out, "| {} | `{}` | {} | `{}` | `{}` | {note} |", performing.version, performing.step.id, plain(&performing.step.tool), code(key), step.evidence_id)?;
+        writeln!(
+            out,
+            "| {} | `{}` | {} | `{}` | `{}` | {note} |",
+            performing.version,
+            performing.step.id,
+            plain(&performing.step.tool),
+            code(key),
+            step.evidence_id
+        )?;
     }
     Ok(())
 }
@@ -108,7 +193,9 @@ fn plain(text: &str) -> String {
         match c {
             '\n' | '\r' | '\t' => plain.push(' '),
             c if c.is_control() => plain.extend(c.escape_default()),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&' => plain.extend(['\\', c]),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&' => {
+                plain.extend(['\\', c])
+            }
             c => plain.push(c),
         }
     }
@@ -117,7 +204,10 @@ fn plain(text: &str) -> String {
 
 /// Text from a model or a plugin for a code span.
 fn code(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).map(|c| if matches!(c, '`' | '|') { '\'' } else { c }).collect()
+    text.chars()
+        .filter(|c| !c.is_control())
+        .map(|c| if matches!(c, '`' | '|') { '\'' } else { c })
+        .collect()
 }
 
 #[cfg(test)]
@@ -126,6 +216,9 @@ mod tests {
 
     #[test]
     fn foreign_text_cannot_become_markup() {
-        assert_eq!(plain("a\n# b <script> |x| \u{1b}[31m"), "a \\# b \\<script\\> \\|x\\| \\u{1b}\\[31m");
+        assert_eq!(
+            plain("a\n# b <script> |x| \u{1b}[31m"),
+            "a \\# b \\<script\\> \\|x\\| \\u{1b}\\[31m"
+        );
     }
 }

@@ -38,8 +38,14 @@ pub(super) fn plan(attempt: u32) -> Graph {
         PLAN,
         vec![
             memory(NodeKind::MemoryUpdate, &Memory::ReservePlan(attempt), &[]),
-            Node { kind: NodeKind::ContextLoad, inputs: vec![] },
-            Node { kind: NodeKind::InferSample, inputs: vec![Input::Output(1)] },
+            Node {
+                kind: NodeKind::ContextLoad,
+                inputs: vec![],
+            },
+            Node {
+                kind: NodeKind::InferSample,
+                inputs: vec![Input::Output(1)],
+            },
             observe(&Observe::CheckPlan, &[ANSWER_AT]),
         ],
     )
@@ -50,7 +56,10 @@ pub(super) fn step(call: u32, performing: &Performing) -> Graph {
         STEP,
         vec![
             memory(NodeKind::MemoryUpdate, &Memory::ReserveAction(call), &[]),
-            Node { kind: NodeKind::InteractionAct, inputs: vec![Input::Literal(to_value(&Act::Perform(performing.clone())))] },
+            Node {
+                kind: NodeKind::InteractionAct,
+                inputs: vec![Input::Literal(to_value(&Act::Perform(performing.clone())))],
+            },
             observe(&Observe::Outcome, &[OUTCOME_AT]),
             memory(NodeKind::MemoryWrite, &Memory::KeepEvidence, &[OUTCOME_AT]),
         ],
@@ -61,8 +70,18 @@ pub(super) fn recover(performing: &Performing, known_unknown: bool) -> Graph {
     graph(
         RECOVER,
         vec![
-            observe(&Observe::Effect { performing: performing.clone(), known_unknown }, &[]),
-            memory(NodeKind::MemoryWrite, &Memory::KeepEvidence, &[RECOVERED_AT]),
+            observe(
+                &Observe::Effect {
+                    performing: performing.clone(),
+                    known_unknown,
+                },
+                &[],
+            ),
+            memory(
+                NodeKind::MemoryWrite,
+                &Memory::KeepEvidence,
+                &[RECOVERED_AT],
+            ),
         ],
     )
 }
@@ -79,7 +98,13 @@ pub(super) fn conclude() -> Graph {
 }
 
 pub(super) fn publish(outputs: Vec<Output>) -> Graph {
-    graph(PUBLISH, vec![Node { kind: NodeKind::InteractionAct, inputs: vec![Input::Literal(to_value(&Act::Publish(outputs)))] }])
+    graph(
+        PUBLISH,
+        vec![Node {
+            kind: NodeKind::InteractionAct,
+            inputs: vec![Input::Literal(to_value(&Act::Publish(outputs)))],
+        }],
+    )
 }
 
 fn graph(stage: &str, nodes: Vec<Node>) -> Graph {
@@ -96,5 +121,10 @@ fn memory(kind: NodeKind, what: &Memory, from: &[usize]) -> Node {
 
 fn with(kind: NodeKind, literal: serde_json::Value, from: &[usize]) -> Node {
     let outputs = from.iter().map(|&node| Input::Output(node));
-    Node { kind, inputs: std::iter::once(Input::Literal(literal)).chain(outputs).collect() }
+    Node {
+        kind,
+        inputs: std::iter::once(Input::Literal(literal))
+            .chain(outputs)
+            .collect(),
+    }
 }

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use super::{
     budgets::Spending,
-    operations::{Act, Checked, Concluded, Outcome, Output, Performance, Performing, Seen, StepRecord, output},
+    operations::{
+        Act, Checked, Concluded, Outcome, Output, Performance, Performing, Seen, StepRecord, output,
+    },
     plan_reader, report, stages,
     stop::StopReason,
     view,
@@ -77,7 +79,11 @@ impl CompletedStep {
     pub fn for_plugin(&self) -> Completed {
         Completed {
             step: self.performing.step.clone(),
-            operation_key: self.record.operation_key.as_ref().map(|key| key.as_str().to_owned()),
+            operation_key: self
+                .record
+                .operation_key
+                .as_ref()
+                .map(|key| key.as_str().to_owned()),
             declined: self.record.declined,
             data: self.record.data.clone(),
         }
@@ -207,7 +213,9 @@ impl TaskState {
     /// Whether the journal says already that an operation's outcome is unknown.
     #[must_use]
     pub fn knows_unknown(&self, key: &OperationKey) -> bool {
-        self.changes.iter().any(|change| change.operation_key.as_ref() == Some(key))
+        self.changes
+            .iter()
+            .any(|change| change.operation_key.as_ref() == Some(key))
     }
 
     /// How many model answers the journal holds.
@@ -219,16 +227,24 @@ impl TaskState {
     /// The step that is being performed or looked for.
     #[must_use]
     pub fn performing(&self) -> Option<Performing> {
-        let (Stage::Executing(index) | Stage::Recovering { index, .. }) = self.stage else { return None };
+        let (Stage::Executing(index) | Stage::Recovering { index, .. }) = self.stage else {
+            return None;
+        };
         let plan = self.plans.last()?;
-        Some(Performing { version: plan.version, step: plan.plan.steps.get(index)?.clone() })
+        Some(Performing {
+            version: plan.version,
+            step: plan.plan.steps.get(index)?.clone(),
+        })
     }
 
     /// Names the task's working set.
     #[must_use]
     pub fn scope(&self) -> String {
         let request = &self.request;
-        format!("plan-execute:{}:{}:{}", request.tenant, request.principal, request.id)
+        format!(
+            "plan-execute:{}:{}:{}",
+            request.tenant, request.principal, request.id
+        )
     }
 
     /// Why the task stopped, once it has.
@@ -240,8 +256,12 @@ impl TaskState {
     /// The outputs whose publication is intended or done, in the order in which they are written.
     #[must_use]
     pub fn publication(&self) -> Option<Vec<Output>> {
-        let (Stage::Publishing(_, graph) | Stage::Published(_, graph)) = &self.stage else { return None };
-        let Input::Literal(literal) = graph.nodes().first()?.inputs.first()? else { return None };
+        let (Stage::Publishing(_, graph) | Stage::Published(_, graph)) = &self.stage else {
+            return None;
+        };
+        let Input::Literal(literal) = graph.nodes().first()?.inputs.first()? else {
+            return None;
+        };
         match serde_json::from_value(literal.clone()) {
             Ok(Act::Publish(outputs)) => Some(outputs),
             _ => None,
@@ -250,17 +270,30 @@ impl TaskState {
 
     pub(super) const fn verdict(&self) -> Option<&Verdict> {
         match &self.stage {
-            Stage::Stopped(verdict) | Stage::Publishing(verdict, _) | Stage::Published(verdict, _) => Some(verdict),
+            Stage::Stopped(verdict)
+            | Stage::Publishing(verdict, _)
+            | Stage::Published(verdict, _) => Some(verdict),
             _ => None,
         }
     }
 
     fn stop(&mut self, reason: StopReason, details: Vec<Violation>) {
-        self.stage = Stage::Stopped(Verdict { reason, details, claim: None });
+        self.stage = Stage::Stopped(Verdict {
+            reason,
+            details,
+            claim: None,
+        });
     }
 
     fn stop_for(&mut self, reason: StopReason, message: String, step: Option<String>) {
-        self.stop(reason, vec![Violation { code: reason.code().to_owned(), message, step_id: step }]);
+        self.stop(
+            reason,
+            vec![Violation {
+                code: reason.code().to_owned(),
+                message,
+                step_id: step,
+            }],
+        );
     }
 
     /// The stage whose Graph may be intended now.
@@ -281,10 +314,18 @@ impl TaskState {
             return Err(format!("the stage `{}` cannot begin here", graph.stage()));
         }
         match &self.stage {
-            Stage::Planning if !self.spending.reserve_plan() => return Err("no model attempt is left to reserve".to_owned()),
-            Stage::Executing(_) if !self.spending.reserve_action() => return Err("no action is left to reserve".to_owned()),
-            Stage::Stopped(verdict) => self.stage = Stage::Publishing(verdict.clone(), graph.clone()),
-            Stage::Publishing(_, stored) if stored != graph => return Err("the publication differs from the one that was intended".to_owned()),
+            Stage::Planning if !self.spending.reserve_plan() => {
+                return Err("no model attempt is left to reserve".to_owned());
+            }
+            Stage::Executing(_) if !self.spending.reserve_action() => {
+                return Err("no action is left to reserve".to_owned());
+            }
+            Stage::Stopped(verdict) => {
+                self.stage = Stage::Publishing(verdict.clone(), graph.clone())
+            }
+            Stage::Publishing(_, stored) if stored != graph => {
+                return Err("the publication differs from the one that was intended".to_owned());
+            }
             _ => (),
         }
         self.in_flight = true;
@@ -294,7 +335,12 @@ impl TaskState {
     fn resumed(&mut self) {
         match &self.stage {
             Stage::Interrupted(_) => self.stage = Stage::Planning,
-            Stage::Executing(index) if self.in_flight => self.stage = Stage::Recovering { index: *index, known_unknown: false },
+            Stage::Executing(index) if self.in_flight => {
+                self.stage = Stage::Recovering {
+                    index: *index,
+                    known_unknown: false,
+                }
+            }
             _ => (),
         }
         self.in_flight = false;
@@ -314,14 +360,38 @@ impl TaskState {
             Stage::Planning => {
                 self.answers += 1;
                 match output(outputs, stages::ANSWER_AT, sequence)? {
-                    Answer::Failed { code, message, retryable } => self.stage = Stage::Interrupted(ModelFailure { code, message, retryable }),
-                    Answer::SearchBound { candidates } => {
-                        self.stop_for(StopReason::PlannerLimit, format!("the search tried {candidates} plans and stopped at its bound"), None);
+                    Answer::Failed {
+                        code,
+                        message,
+                        retryable,
+                    } => {
+                        self.stage = Stage::Interrupted(ModelFailure {
+                            code,
+                            message,
+                            retryable,
+                        })
                     }
-                    Answer::Text { text, finish_reason, .. } => {
+                    Answer::SearchBound { candidates } => {
+                        self.stop_for(
+                            StopReason::PlannerLimit,
+                            format!("the search tried {candidates} plans and stopped at its bound"),
+                            None,
+                        );
+                    }
+                    Answer::Text {
+                        text,
+                        finish_reason,
+                        ..
+                    } => {
                         let Checked { violations } = output(outputs, stages::CHECKED_AT, sequence)?;
                         if violations.is_empty() {
-                            let plan = plan_reader::read(&text, &finish_reason).map_err(|violation| IllegalTransition { sequence, reason: violation.message })?;
+                            let plan =
+                                plan_reader::read(&text, &finish_reason).map_err(|violation| {
+                                    IllegalTransition {
+                                        sequence,
+                                        reason: violation.message,
+                                    }
+                                })?;
                             self.accept(plan, sequence)?;
                         } else {
                             self.stop(StopReason::InvalidPlan, violations);
@@ -331,10 +401,16 @@ impl TaskState {
             }
             Stage::Executing(index) => {
                 let performance: Performance = output(outputs, stages::OUTCOME_AT, sequence)?;
-                let outcome = performance.outcome.ok_or_else(|| IllegalTransition { sequence, reason: "a performed step has no outcome".to_owned() })?;
+                let outcome = performance.outcome.ok_or_else(|| IllegalTransition {
+                    sequence,
+                    reason: "a performed step has no outcome".to_owned(),
+                })?;
                 self.step_ended(index, outcome, sequence)?;
             }
-            Stage::Recovering { index, known_unknown } => {
+            Stage::Recovering {
+                index,
+                known_unknown,
+            } => {
                 let performance: Performance = output(outputs, stages::RECOVERED_AT, sequence)?;
                 match performance.outcome {
                     None if known_unknown => self.stage = Stage::Snapshotting,
@@ -348,73 +424,156 @@ impl TaskState {
                 }
             }
             Stage::Concluding => match output(outputs, stages::CONCLUDED_AT, sequence)? {
-                Concluded::Fulfilled { result, summary, artifacts } => {
-                    let claim = Some(Claim { result, summary, artifacts });
-                    self.stage = Stage::Stopped(Verdict { reason: StopReason::Completed, details: Vec::new(), claim });
+                Concluded::Fulfilled {
+                    result,
+                    summary,
+                    artifacts,
+                } => {
+                    let claim = Some(Claim {
+                        result,
+                        summary,
+                        artifacts,
+                    });
+                    self.stage = Stage::Stopped(Verdict {
+                        reason: StopReason::Completed,
+                        details: Vec::new(),
+                        claim,
+                    });
                 }
-                Concluded::Refused { violations } => self.stop(StopReason::ConclusionRefused, violations),
+                Concluded::Refused { violations } => {
+                    self.stop(StopReason::ConclusionRefused, violations)
+                }
             },
             Stage::Publishing(verdict, graph) => self.stage = Stage::Published(verdict, graph),
             Stage::Interrupted(_) | Stage::Stopped(_) | Stage::Published(..) => {
-                return Err(IllegalTransition { sequence, reason: "no stage is in flight".to_owned() });
+                return Err(IllegalTransition {
+                    sequence,
+                    reason: "no stage is in flight".to_owned(),
+                });
             }
         }
         Ok(())
     }
 
     fn accept(&mut self, plan: Plan, sequence: u64) -> Result<(), IllegalTransition> {
-        let snapshot = self.snapshot.clone().ok_or_else(|| IllegalTransition { sequence, reason: "a plan without a snapshot".to_owned() })?;
+        let snapshot = self.snapshot.clone().ok_or_else(|| IllegalTransition {
+            sequence,
+            reason: "a plan without a snapshot".to_owned(),
+        })?;
         if self.is_stall(&plan, &snapshot) {
             let message = "the environment changed, yet the same steps were proposed again for the same snapshot";
             self.stop_for(StopReason::Stalled, message.to_owned(), None);
             return Ok(());
         }
-        let version = u32::try_from(self.plans.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let version = u32::try_from(self.plans.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(1);
         self.interrupted_plan = None;
-        self.stage = if plan.steps.is_empty() { Stage::Concluding } else { Stage::Executing(0) };
+        self.stage = if plan.steps.is_empty() {
+            Stage::Concluding
+        } else {
+            Stage::Executing(0)
+        };
         if plan.status == PlanStatus::NeedsHuman {
             self.stop_for(StopReason::NeedsHuman, plan.reason.clone(), None);
         }
-        self.plans.push(AcceptedPlan { version, snapshot, plan });
+        self.plans.push(AcceptedPlan {
+            version,
+            snapshot,
+            plan,
+        });
         self.reached.push(Checkpoint::Plan);
         Ok(())
     }
 
     /// After a changed environment: the same tools and arguments in the same order for an unchanged snapshot.
     fn is_stall(&self, plan: &Plan, snapshot: &JsonText) -> bool {
-        let Some(before) = self.interrupted_plan.and_then(|version| self.plans.iter().find(|plan| plan.version == version)) else { return false };
-        let work = |plan: &Plan| plan.steps.iter().map(|step| (step.tool.clone(), step.arguments.as_ref().map(JsonText::canonical))).collect::<Vec<_>>();
+        let Some(before) = self
+            .interrupted_plan
+            .and_then(|version| self.plans.iter().find(|plan| plan.version == version))
+        else {
+            return false;
+        };
+        let work = |plan: &Plan| {
+            plan.steps
+                .iter()
+                .map(|step| {
+                    (
+                        step.tool.clone(),
+                        step.arguments.as_ref().map(JsonText::canonical),
+                    )
+                })
+                .collect::<Vec<_>>()
+        };
         work(plan) == work(&before.plan) && snapshot.canonical() == before.snapshot.canonical()
     }
 
-    fn step_ended(&mut self, index: usize, outcome: Outcome, sequence: u64) -> Result<(), IllegalTransition> {
-        let performing = self.performing().ok_or_else(|| IllegalTransition { sequence, reason: "the plan has no such step".to_owned() })?;
+    fn step_ended(
+        &mut self,
+        index: usize,
+        outcome: Outcome,
+        sequence: u64,
+    ) -> Result<(), IllegalTransition> {
+        let performing = self.performing().ok_or_else(|| IllegalTransition {
+            sequence,
+            reason: "the plan has no such step".to_owned(),
+        })?;
         let step_id = performing.step.id.to_string();
         let mut changed = |code, message, operation_key| {
-            self.changes.push(Change { version: performing.version, step_id: step_id.clone(), code, message, operation_key });
+            self.changes.push(Change {
+                version: performing.version,
+                step_id: step_id.clone(),
+                code,
+                message,
+                operation_key,
+            });
             self.material = self.position.head;
         };
         match outcome {
             Outcome::Recorded(record) => {
-                let evidence_id = record.evidence(&performing.step.tool, self.request.fingerprint()).id;
-                self.completed.push(CompletedStep { performing, record, evidence_id });
+                let evidence_id = record
+                    .evidence(&performing.step.tool, self.request.fingerprint())
+                    .id;
+                self.completed.push(CompletedStep {
+                    performing,
+                    record,
+                    evidence_id,
+                });
                 self.material = self.position.head;
                 self.reached.push(Checkpoint::Step);
                 let steps = self.plans.last().map_or(0, |plan| plan.plan.steps.len());
-                self.stage = if index + 1 < steps { Stage::Executing(index + 1) } else { Stage::Concluding };
+                self.stage = if index + 1 < steps {
+                    Stage::Executing(index + 1)
+                } else {
+                    Stage::Concluding
+                };
             }
             Outcome::EnvironmentChanged { message } => {
                 changed("environment-changed", message, None);
                 self.interrupted_plan = Some(performing.version);
                 self.stage = Stage::Snapshotting;
             }
-            Outcome::OutcomeUnknown { message, operation_key } => {
+            Outcome::OutcomeUnknown {
+                message,
+                operation_key,
+            } => {
                 changed("outcome-unknown", message, Some(operation_key));
-                self.stage = Stage::Recovering { index, known_unknown: true };
+                self.stage = Stage::Recovering {
+                    index,
+                    known_unknown: true,
+                };
             }
-            Outcome::Rejected { message } => self.stop_for(StopReason::StepFailed, message, Some(step_id)),
-            Outcome::SubjectConflict { task, operation_key } => {
-                let message = format!("task `{task}` has performed `{}` on this subject for another input or with other arguments", operation_key.as_str());
+            Outcome::Rejected { message } => {
+                self.stop_for(StopReason::StepFailed, message, Some(step_id))
+            }
+            Outcome::SubjectConflict {
+                task,
+                operation_key,
+            } => {
+                let message = format!(
+                    "task `{task}` has performed `{}` on this subject for another input or with other arguments",
+                    operation_key.as_str()
+                );
                 self.stop_for(StopReason::SubjectConflict, message, Some(step_id));
             }
         }
@@ -423,7 +582,9 @@ impl TaskState {
 
     /// Stops where the next reservation would not be admitted.
     fn enforce_budgets(&mut self) {
-        let Some(started) = self.started_at.filter(|_| !self.in_flight) else { return };
+        let Some(started) = self.started_at.filter(|_| !self.in_flight) else {
+            return;
+        };
         let admitted = match self.stage {
             Stage::Planning => self.spending.admit_plan(started, self.now),
             Stage::Executing(_) => self.spending.admit_action(started, self.now),
@@ -432,11 +593,18 @@ impl TaskState {
         if let Err(reason) = admitted {
             let budgets = self.spending.budgets();
             let message = match reason {
-                StopReason::MaxPlans => format!("all {} model attempts are used", budgets.max_plans),
+                StopReason::MaxPlans => {
+                    format!("all {} model attempts are used", budgets.max_plans)
+                }
                 StopReason::MaxActions => format!("all {} actions are used", budgets.max_actions),
-                _ => format!("the deadline of {} seconds since admission has passed", budgets.deadline_seconds),
+                _ => format!(
+                    "the deadline of {} seconds since admission has passed",
+                    budgets.deadline_seconds
+                ),
             };
-            let step = self.performing().map(|performing| performing.step.id.to_string());
+            let step = self
+                .performing()
+                .map(|performing| performing.step.id.to_string());
             self.stop_for(reason, message, step);
         }
     }
@@ -454,7 +622,8 @@ impl Loop for TaskState {
         self.reached.clear();
         match &record.event {
             Event::Admitted { facts, .. } => {
-                let facts: AdmissionFacts = serde_json::from_str(facts.as_str()).map_err(|error| illegal(error.to_string()))?;
+                let facts: AdmissionFacts = serde_json::from_str(facts.as_str())
+                    .map_err(|error| illegal(error.to_string()))?;
                 self.subject = Some(facts.subject);
                 self.started_at = Some(record.at);
             }
@@ -474,7 +643,9 @@ impl Loop for TaskState {
             Stage::Snapshotting => Next::Run(stages::snapshot()),
             Stage::Planning => Next::Run(stages::plan(self.spending.model_calls() + 1)),
             Stage::Executing(_) => match self.performing() {
-                Some(performing) => Next::Run(stages::step(self.spending.action_calls() + 1, &performing)),
+                Some(performing) => {
+                    Next::Run(stages::step(self.spending.action_calls() + 1, &performing))
+                }
                 None => Next::Run(stages::conclude()),
             },
             Stage::Recovering { known_unknown, .. } => match self.performing() {
@@ -490,7 +661,11 @@ impl Loop for TaskState {
     }
 
     fn working_set(&self) -> (Digest, Value) {
-        let plans: Vec<_> = self.plans.iter().map(|plan| json!({"version": plan.version, "plan": plan_reader::written(&plan.plan)})).collect();
+        let plans: Vec<_> = self
+            .plans
+            .iter()
+            .map(|plan| json!({"version": plan.version, "plan": plan_reader::written(&plan.plan)}))
+            .collect();
         let completed: Vec<_> = self
             .completed
             .iter()
@@ -519,8 +694,19 @@ impl Loop for TaskState {
 impl StepRecord {
     /// The evidence of this record, for a step with this tool in a request with this fingerprint.
     #[must_use]
-    pub fn evidence(&self, tool: &str, fingerprint: Digest) -> crate::core::ports::archive::Evidence {
-        let (tool, fingerprint) = self.origin.as_ref().map_or((tool, fingerprint), |origin| (&*origin.tool, origin.fingerprint));
-        crate::core::ports::archive::Evidence::of(fingerprint, tool, self.operation_key.as_ref().map(OperationKey::as_str), &self.data)
+    pub fn evidence(
+        &self,
+        tool: &str,
+        fingerprint: Digest,
+    ) -> crate::core::ports::archive::Evidence {
+        let (tool, fingerprint) = self.origin.as_ref().map_or((tool, fingerprint), |origin| {
+            (&*origin.tool, origin.fingerprint)
+        });
+        crate::core::ports::archive::Evidence::of(
+            fingerprint,
+            tool,
+            self.operation_key.as_ref().map(OperationKey::as_str),
+            &self.data,
+        )
     }
 }

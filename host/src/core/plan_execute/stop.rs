@@ -91,9 +91,17 @@ mod tests {
 
     #[test]
     fn codes_are_what_is_written() {
-        for reason in [StopReason::Completed, StopReason::NeedsHuman, StopReason::ConclusionRefused, StopReason::MaxPlans] {
+        for reason in [
+            StopReason::Completed,
+            StopReason::NeedsHuman,
+            StopReason::ConclusionRefused,
+            StopReason::MaxPlans,
+        ] {
             assert_eq!(serde_json::to_value(reason).unwrap(), reason.code());
-            assert_eq!(serde_json::to_value(reason.status()).unwrap(), reason.status().code());
+            assert_eq!(
+                serde_json::to_value(reason.status()).unwrap(),
+                reason.status().code()
+            );
         }
     }
 }

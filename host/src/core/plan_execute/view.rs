@@ -31,7 +31,9 @@ pub(super) fn of(state: &TaskState) -> View {
             max_actions: budgets.max_actions,
         },
         started_at: state.started_at,
-        deadline_at: state.started_at.and_then(|started| started.checked_add(budgets.deadline()).ok()),
+        deadline_at: state
+            .started_at
+            .and_then(|started| started.checked_add(budgets.deadline()).ok()),
         records: state.position.sequence,
     }
 }
@@ -43,11 +45,19 @@ fn steps(state: &TaskState) -> Vec<StepView> {
         _ => None,
     };
     let state_of = |version: u32, index: usize, id: &str| {
-        let done = state.completed.iter().find(|step| step.performing.version == version && step.performing.step.id.as_str() == id);
+        let done = state.completed.iter().find(|step| {
+            step.performing.version == version && step.performing.step.id.as_str() == id
+        });
         match done {
             Some(step) if step.record.declined => StepState::Declined,
             Some(_) => StepState::Completed,
-            None if state.changes.iter().any(|change| change.version == version && change.step_id == id) => StepState::Failed,
+            None if state
+                .changes
+                .iter()
+                .any(|change| change.version == version && change.step_id == id) =>
+            {
+                StepState::Failed
+            }
             None if version < newest => StepState::Superseded,
             None if current == Some(index) && state.in_flight => StepState::Running,
             None => StepState::Pending,
@@ -57,9 +67,19 @@ fn steps(state: &TaskState) -> Vec<StepView> {
         let version = plan.version;
         let step = |(index, step): (usize, &crate::core::contract::Step)| {
             let id = step.id.to_string();
-            StepView { version, state: state_of(version, index, &id), id, tool: step.tool.clone() }
+            StepView {
+                version,
+                state: state_of(version, index, &id),
+                id,
+                tool: step.tool.clone(),
+            }
         };
-        plan.plan.steps.iter().enumerate().map(step).collect::<Vec<_>>()
+        plan.plan
+            .steps
+            .iter()
+            .enumerate()
+            .map(step)
+            .collect::<Vec<_>>()
     };
     state.plans.iter().flat_map(of_plan).collect()
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::core::{
     cancel::Halt,
     graph::Node,
-    plan_execute::state::TaskState,
     machine::Loop as _,
+    plan_execute::state::TaskState,
     ports::context::{Context, ContextValue},
     worker::{Moment, Worker, Yield},
 };
@@ -21,18 +21,39 @@ pub(super) struct ContextWorker {
 }
 
 impl Worker<TaskState> for ContextWorker {
-    fn run(&self, _node: &Node, _inputs: &[&Value], at: &Moment<'_, TaskState>) -> Result<Yield, Halt> {
+    fn run(
+        &self,
+        _node: &Node,
+        _inputs: &[&Value],
+        at: &Moment<'_, TaskState>,
+    ) -> Result<Yield, Halt> {
         let scope = at.state.scope();
         let (head, set) = at.state.working_set();
         let found = at.cancel.wait(self.context.load(&scope))?;
         let outdated = match found {
-            Some(value) if value.head == head => return Ok(Yield::transient(Value::String(value.body), json!({"rebuilt": false}))),
+            Some(value) if value.head == head => {
+                return Ok(Yield::transient(
+                    Value::String(value.body),
+                    json!({"rebuilt": false}),
+                ));
+            }
             Some(value) => Some(value.head),
             None => None,
         };
         let body = set.to_string();
         // Losing the comparison means that another process stored a value; ours is as true as theirs, and it is at hand.
-        at.cancel.wait(self.context.store(&scope, outdated, ContextValue { head, body: body.clone() }, TIME_TO_LIVE))?;
-        Ok(Yield::transient(Value::String(body), json!({"rebuilt": true})))
+        at.cancel.wait(self.context.store(
+            &scope,
+            outdated,
+            ContextValue {
+                head,
+                body: body.clone(),
+            },
+            TIME_TO_LIVE,
+        ))?;
+        Ok(Yield::transient(
+            Value::String(body),
+            json!({"rebuilt": true}),
+        ))
     }
 }

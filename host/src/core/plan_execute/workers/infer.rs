@@ -9,6 +9,7 @@ use crate::{
     core::{
         cancel::Halt,
         graph::Node,
+        machine::Loop as _,
         plan_execute::{operations::to_value, state::TaskState},
         ports::{
             domain::Domain,
@@ -26,16 +27,28 @@ pub(super) struct InferWorker {
 
 impl InferWorker {
     fn prompt<'a>(&'a self, state: &'a TaskState, working_set: &'a str) -> Prompt<'a> {
-        Prompt { request: state.request(), descriptor: self.domain.descriptor(), working_set, answers: state.answers() }
+        Prompt {
+            request: state.request(),
+            descriptor: self.domain.descriptor(),
+            working_set,
+            answers: state.answers(),
+        }
     }
 }
 
 impl Worker<TaskState> for InferWorker {
     fn check(&self, _node: &Node, state: &TaskState) -> Result<(), Error> {
-        self.model.check(&self.prompt(state, ""))
+        let (_, working_set) = state.working_set();
+        self.model
+            .check(&self.prompt(state, &working_set.to_string()))
     }
 
-    fn run(&self, _node: &Node, inputs: &[&Value], at: &Moment<'_, TaskState>) -> Result<Yield, Halt> {
+    fn run(
+        &self,
+        _node: &Node,
+        inputs: &[&Value],
+        at: &Moment<'_, TaskState>,
+    ) -> Result<Yield, Halt> {
         let working_set: String = input(inputs, 0)?;
         let prompt = self.prompt(at.state, &working_set);
         let answer = at.cancel.wait(self.model.sample(&prompt, at.deltas))?;

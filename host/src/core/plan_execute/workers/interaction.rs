@@ -11,7 +11,10 @@ use crate::{
         contract::{Effect, Failure, OperationKey, Step, StepAnswer, Subject, Violation},
         graph::{Node, NodeKind},
         plan_execute::{
-            operations::{Act, Checked, Concluded, Observe, Origin, Outcome, Output, Performance, Performing, Seen, StepRecord, to_value},
+            operations::{
+                Act, Checked, Concluded, Observe, Origin, Outcome, Output, Performance, Performing,
+                Seen, StepRecord, to_value,
+            },
             plan_reader,
             state::TaskState,
             structure,
@@ -47,7 +50,10 @@ impl Worker<TaskState> for InteractionWorker {
             Observe::Snapshot => to_value(&self.snapshot(at)?),
             Observe::CheckPlan => to_value(&self.check_plan(&input(inputs, 1)?, at)?),
             Observe::Outcome => self.check_outcome(&input(inputs, 1)?, at)?,
-            Observe::Effect { performing, known_unknown } => to_value(&self.recover(&performing, known_unknown, at)?),
+            Observe::Effect {
+                performing,
+                known_unknown,
+            } => to_value(&self.recover(&performing, known_unknown, at)?),
             Observe::Conclude => to_value(&self.conclude(&input(inputs, 1)?, at)?),
         }
         .into())
@@ -61,26 +67,54 @@ impl Worker<TaskState> for InteractionWorker {
 impl InteractionWorker {
     fn snapshot(&self, at: &At<'_>) -> Result<Seen, Error> {
         let request = at.state.request();
-        let read = Read { plugin: request.plugin.name.clone(), subject: None };
+        let read = Read {
+            plugin: request.plugin.name.clone(),
+            subject: None,
+        };
         let seen = self.read(&read, |sql| self.ports.domain.snapshot(request, sql))?;
         Ok(match seen {
             Ok(Ok(snapshot)) => Seen::Snapshot(snapshot),
-            Ok(Err(Failure::Rejected(message) | Failure::EnvironmentChanged(message))) => Seen::Rejected(message),
-            Err(conflict) => Seen::Rejected(format!("task `{}` has touched this subject", conflict.task)),
+            Ok(Err(Failure::Rejected(message) | Failure::EnvironmentChanged(message))) => {
+                Seen::Rejected(message)
+            }
+            Err(conflict) => {
+                Seen::Rejected(format!("task `{}` has touched this subject", conflict.task))
+            }
         })
     }
 
     /// Host and plugin both say all they have against a plan; what both say is listed once.
     fn check_plan(&self, answer: &Answer, at: &At<'_>) -> Result<Checked, Error> {
-        let Answer::Text { text, finish_reason, .. } = answer else { return Ok(Checked { violations: Vec::new() }) };
+        let Answer::Text {
+            text,
+            finish_reason,
+            ..
+        } = answer
+        else {
+            return Ok(Checked {
+                violations: Vec::new(),
+            });
+        };
         let plan = match plan_reader::read(text, finish_reason) {
             Ok(plan) => plan,
-            Err(violation) => return Ok(Checked { violations: vec![violation] }),
+            Err(violation) => {
+                return Ok(Checked {
+                    violations: vec![violation],
+                });
+            }
         };
         let snapshot = at.state.snapshot().ok_or(NoSnapshot)?;
         let mut violations = structure::check(self.ports.domain.descriptor(), &plan);
-        let said = |violations: &[Violation], new: &Violation| violations.iter().any(|old| old.code == new.code && old.step_id == new.step_id);
-        for violation in self.ports.domain.check_plan(at.state.request(), snapshot, &plan)? {
+        let said = |violations: &[Violation], new: &Violation| {
+            violations
+                .iter()
+                .any(|old| old.code == new.code && old.step_id == new.step_id)
+        };
+        for violation in self
+            .ports
+            .domain
+            .check_plan(at.state.request(), snapshot, &plan)?
+        {
             if !said(&violations, &violation) {
                 violations.push(violation);
             }
@@ -93,15 +127,30 @@ impl InteractionWorker {
         let step = &performing.step;
         self.ports.permission.check(request, Some(&step.tool))?;
         let subject = at.state.subject().ok_or(NoSnapshot)?;
-        let effect = self.ports.domain.descriptor().tool(&step.tool).map_or(Effect::Read, |tool| tool.effect);
+        let effect = self
+            .ports
+            .domain
+            .descriptor()
+            .tool(&step.tool)
+            .map_or(Effect::Read, |tool| tool.effect);
         let outcome = match self.key(step, at)? {
             Some(key) => self.perform_keyed(step, subject, key, effect, at)?,
             None => self.perform_read(step, subject, at)?,
         };
-        Ok(Performance { correlation: at.intent.sequence, outcome: Some(outcome) })
+        Ok(Performance {
+            correlation: at.intent.sequence,
+            outcome: Some(outcome),
+        })
     }
 
-    fn perform_keyed(&self, step: &Step, subject: &Subject, key: OperationKey, effect: Effect, at: &At<'_>) -> Result<Outcome, Error> {
+    fn perform_keyed(
+        &self,
+        step: &Step,
+        subject: &Subject,
+        key: OperationKey,
+        effect: Effect,
+        at: &At<'_>,
+    ) -> Result<Outcome, Error> {
         let request = at.state.request();
         let operation = Operation {
             plugin: request.plugin.name.clone(),
@@ -119,10 +168,13 @@ impl InteractionWorker {
         };
         // The sandbox is ready before the database is locked.
         let mut prepared = Some(self.ports.domain.prepare(request, step)?);
-        let performed = self.ports.business.perform(&operation, &mut |sql| match prepared.take() {
-            Some(prepared) => prepared.perform(sql),
-            None => Err(CalledTwice.into()),
-        })?;
+        let performed =
+            self.ports
+                .business
+                .perform(&operation, &mut |sql| match prepared.take() {
+                    Some(prepared) => prepared.perform(sql),
+                    None => Err(CalledTwice.into()),
+                })?;
         Ok(match performed {
             Performed::Done { .. } if self.loses_response_of(&key, at) => lost(key),
             Performed::Done { row, replayed } => Outcome::Recorded(record(row, replayed, step, at)),
@@ -134,16 +186,23 @@ impl InteractionWorker {
 
     fn perform_read(&self, step: &Step, subject: &Subject, at: &At<'_>) -> Result<Outcome, Error> {
         let request = at.state.request();
-        let read = Read { plugin: request.plugin.name.clone(), subject: Some((subject.clone(), request.input_digest())) };
+        let read = Read {
+            plugin: request.plugin.name.clone(),
+            subject: Some((subject.clone(), request.input_digest())),
+        };
         let mut prepared = Some(self.ports.domain.prepare(request, step)?);
         let answer = self.read(&read, |sql| match prepared.take() {
             Some(prepared) => prepared.perform(sql),
             None => Err(CalledTwice.into()),
         })?;
         Ok(match answer {
-            Ok(Ok(StepAnswer::Done { data, .. })) => {
-                Outcome::Recorded(StepRecord { operation_key: None, data, replayed: false, declined: false, origin: None })
-            }
+            Ok(Ok(StepAnswer::Done { data, .. })) => Outcome::Recorded(StepRecord {
+                operation_key: None,
+                data,
+                replayed: false,
+                declined: false,
+                origin: None,
+            }),
             Ok(Ok(StepAnswer::Declined(data))) => declined(None, data),
             Ok(Err(failure)) => failed(failure),
             Err(conflict) => conflicting(conflict),
@@ -157,52 +216,89 @@ impl InteractionWorker {
             return Err(RecordError::Correlation { expected, found }.into());
         }
         if let Some(Outcome::Recorded(record)) = performance.outcome.as_ref()
-            && let (Some(key), Some(subject), false) = (&record.operation_key, at.state.subject(), record.declined)
+            && let (Some(key), Some(subject), false) =
+                (&record.operation_key, at.state.subject(), record.declined)
         {
             let request = at.state.request();
-            let row = self.ports.business.find(&request.plugin.name, subject, key)?;
+            let row = self
+                .ports
+                .business
+                .find(&request.plugin.name, subject, key)?;
             agrees(key, row.as_ref(), record, request)?;
         }
         Ok(Value::Null)
     }
 
     /// Only the task's own row is adopted; another task's is met by performing the step, under a reservation of its own.
-    fn recover(&self, performing: &Performing, known_unknown: bool, at: &At<'_>) -> Result<Performance, Error> {
+    fn recover(
+        &self,
+        performing: &Performing,
+        known_unknown: bool,
+        at: &At<'_>,
+    ) -> Result<Performance, Error> {
         let request = at.state.request();
         let found = match (self.key(&performing.step, at)?, at.state.subject()) {
-            (Some(key), Some(subject)) => self.ports.business.find(&request.plugin.name, subject, &key)?.filter(|row| row.task == request.id),
+            (Some(key), Some(subject)) => self
+                .ports
+                .business
+                .find(&request.plugin.name, subject, &key)?
+                .filter(|row| row.task == request.id),
             _ => None,
         };
         let outcome = found.map(|row| match row.key.clone() {
             key if !known_unknown && self.loses_response_of(&key, at) => lost(key),
             _ => Outcome::Recorded(record(row, true, &performing.step, at)),
         });
-        Ok(Performance { correlation: at.intent.sequence, outcome })
+        Ok(Performance {
+            correlation: at.intent.sequence,
+            outcome,
+        })
     }
 
     fn conclude(&self, seen: &Seen, at: &At<'_>) -> Result<Concluded, Error> {
         let snapshot = match seen {
             Seen::Snapshot(snapshot) => snapshot,
             Seen::Rejected(message) => {
-                let violation = Violation { code: "snapshot-rejected".to_owned(), message: message.clone(), step_id: None };
-                return Ok(Concluded::Refused { violations: vec![violation] });
+                let violation = Violation {
+                    code: "snapshot-rejected".to_owned(),
+                    message: message.clone(),
+                    step_id: None,
+                };
+                return Ok(Concluded::Refused {
+                    violations: vec![violation],
+                });
             }
         };
-        let completed: Vec<_> = at.state.completed().iter().map(|step| step.for_plugin()).collect();
-        Ok(match self.ports.domain.conclude(at.state.request(), snapshot, &completed)? {
-            Ok(conclusion) => conclusion.into(),
-            Err(violations) => Concluded::Refused { violations },
-        })
+        let completed: Vec<_> = at
+            .state
+            .completed()
+            .iter()
+            .map(|step| step.for_plugin())
+            .collect();
+        Ok(
+            match self
+                .ports
+                .domain
+                .conclude(at.state.request(), snapshot, &completed)?
+            {
+                Ok(conclusion) => conclusion.into(),
+                Err(violations) => Concluded::Refused { violations },
+            },
+        )
     }
 
     fn publish(&self, outputs: &[Output], at: &At<'_>) -> Result<Value, Error> {
         let files: Result<Vec<_>, _> = outputs.iter().map(Output::file).collect();
-        self.ports.archive.publish(&at.state.request().id, &files.map_err(NotBase64)?)?;
+        self.ports
+            .archive
+            .publish(&at.state.request().id, &files.map_err(NotBase64)?)?;
         Ok(Value::Null)
     }
 
     fn key(&self, step: &Step, at: &At<'_>) -> Result<Option<OperationKey>, Error> {
-        self.ports.domain.operation_key(at.state.request(), &step.tool, step.arguments.as_ref())
+        self.ports
+            .domain
+            .operation_key(at.state.request(), &step.tool, step.arguments.as_ref())
     }
 
     /// Used up only by the journaled outcome, so that a crash in between does not lose the fault.
@@ -210,7 +306,11 @@ impl InteractionWorker {
         self.ports.lose_response_of.as_ref() == Some(key) && !at.state.knows_unknown(key)
     }
 
-    fn read<T>(&self, read: &Read, mut call: impl FnMut(Arc<dyn Sql>) -> Result<T, Error>) -> Result<Result<T, SubjectConflict>, Error> {
+    fn read<T>(
+        &self,
+        read: &Read,
+        mut call: impl FnMut(Arc<dyn Sql>) -> Result<T, Error>,
+    ) -> Result<Result<T, SubjectConflict>, Error> {
         let mut result = None;
         let outcome = self.ports.business.read(read, &mut |sql| {
             result = Some(call(sql)?);
@@ -226,12 +326,27 @@ impl InteractionWorker {
 
 fn record(row: LedgerRow, replayed: bool, step: &Step, at: &At<'_>) -> StepRecord {
     let own = row.tool == step.tool && row.fingerprint == at.state.request().fingerprint();
-    let origin = (!own).then_some(Origin { tool: row.tool, fingerprint: row.fingerprint });
-    StepRecord { operation_key: Some(row.key), data: row.data, replayed, declined: false, origin }
+    let origin = (!own).then_some(Origin {
+        tool: row.tool,
+        fingerprint: row.fingerprint,
+    });
+    StepRecord {
+        operation_key: Some(row.key),
+        data: row.data,
+        replayed,
+        declined: false,
+        origin,
+    }
 }
 
 fn declined(operation_key: Option<OperationKey>, data: JsonText) -> Outcome {
-    Outcome::Recorded(StepRecord { operation_key, data, replayed: false, declined: true, origin: None })
+    Outcome::Recorded(StepRecord {
+        operation_key,
+        data,
+        replayed: false,
+        declined: true,
+        origin: None,
+    })
 }
 
 fn failed(failure: Failure) -> Outcome {
@@ -242,15 +357,23 @@ fn failed(failure: Failure) -> Outcome {
 }
 
 fn conflicting(conflict: SubjectConflict) -> Outcome {
-    Outcome::SubjectConflict { task: conflict.task, operation_key: conflict.key }
+    Outcome::SubjectConflict {
+        task: conflict.task,
+        operation_key: conflict.key,
+    }
 }
 
 fn lost(operation_key: OperationKey) -> Outcome {
-    Outcome::OutcomeUnknown { message: "the response was lost after the commit".to_owned(), operation_key }
+    Outcome::OutcomeUnknown {
+        message: "the response was lost after the commit".to_owned(),
+        operation_key,
+    }
 }
 
 fn arguments_digest(step: &Step) -> Digest {
-    step.arguments.as_ref().map_or_else(|| Digest::of("null"), JsonText::digest)
+    step.arguments
+        .as_ref()
+        .map_or_else(|| Digest::of("null"), JsonText::digest)
 }
 
 macro_rules! bugs {
@@ -284,6 +407,10 @@ struct NotBase64(#[source] base64::DecodeError);
 
 impl Fault for NotBase64 {
     fn facts(&self) -> Facts {
-        Facts::new("output-not-base64", Kind::Corrupt, "`wharf audit` shows what is affected; restore the workspace from a backup")
+        Facts::new(
+            "output-not-base64",
+            Kind::Corrupt,
+            "`wharf audit` shows what is affected; restore the workspace from a backup",
+        )
     }
 }

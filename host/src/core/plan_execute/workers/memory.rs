@@ -18,14 +18,22 @@ pub(super) struct MemoryWorker {
 }
 
 impl Worker<TaskState> for MemoryWorker {
-    fn run(&self, _node: &Node, inputs: &[&Value], at: &Moment<'_, TaskState>) -> Result<Yield, Halt> {
+    fn run(
+        &self,
+        _node: &Node,
+        inputs: &[&Value],
+        at: &Moment<'_, TaskState>,
+    ) -> Result<Yield, Halt> {
         match input(inputs, 0)? {
             // Folding the intent has counted it, and the driver does not run a Graph with an effect before its intent is durable.
             Memory::ReservePlan(_) | Memory::ReserveAction(_) => (),
             Memory::KeepEvidence => {
                 let performance: Performance = input(inputs, 1)?;
-                if let (Some(Outcome::Recorded(record)), Some(performing)) = (performance.outcome, at.state.performing()) {
-                    self.records.keep(at.state.request(), &performing.step.tool, &record)?;
+                if let (Some(Outcome::Recorded(record)), Some(performing)) =
+                    (performance.outcome, at.state.performing())
+                {
+                    self.records
+                        .keep(at.state.request(), &performing.step.tool, &record)?;
                 }
             }
             Memory::VerifyEvidence => self.records.verify(at.state)?,

@@ -1,9 +1,9 @@
 //! The Workers of plan-execute: what each kind of node does in the world.
 
-mod memory;
 mod context;
 mod infer;
 mod interaction;
+mod memory;
 mod records;
 
 use std::sync::Arc;
@@ -11,12 +11,18 @@ use std::sync::Arc;
 pub use records::RecordError;
 pub(crate) use records::Records;
 
-use self::{context::ContextWorker, infer::InferWorker, interaction::InteractionWorker, memory::MemoryWorker};
+use self::{
+    context::ContextWorker, infer::InferWorker, interaction::InteractionWorker,
+    memory::MemoryWorker,
+};
 use super::state::TaskState;
 use crate::{
     core::{
         contract::OperationKey,
-        ports::{archive::Archive, business::Business, context::Context, domain::Domain, model::Model, permission::Permission},
+        ports::{
+            archive::Archive, business::Business, context::Context, domain::Domain, model::Model,
+            permission::Permission,
+        },
         worker::Workers,
     },
     words::error::Error,
@@ -46,9 +52,19 @@ impl Ports {
     #[must_use]
     pub fn workers(self) -> Workers<TaskState> {
         Workers {
-            memory: Box::new(MemoryWorker { records: Records { business: Arc::clone(&self.business), archive: Arc::clone(&self.archive) } }),
-            context: Box::new(ContextWorker { context: Arc::clone(&self.context) }),
-            infer: Box::new(InferWorker { model: Arc::clone(&self.model), domain: Arc::clone(&self.domain) }),
+            memory: Box::new(MemoryWorker {
+                records: Records {
+                    business: Arc::clone(&self.business),
+                    archive: Arc::clone(&self.archive),
+                },
+            }),
+            context: Box::new(ContextWorker {
+                context: Arc::clone(&self.context),
+            }),
+            infer: Box::new(InferWorker {
+                model: Arc::clone(&self.model),
+                domain: Arc::clone(&self.domain),
+            }),
             interaction: Box::new(InteractionWorker { ports: self }),
         }
     }
@@ -61,12 +77,21 @@ struct UnknownInput(#[source] serde_json::Error);
 
 impl crate::words::error::Fault for UnknownInput {
     fn facts(&self) -> crate::words::error::Facts {
-        crate::words::error::Facts::new("unknown-node-input", crate::words::error::Kind::Bug, "report this with the output of `wharf status`")
+        crate::words::error::Facts::new(
+            "unknown-node-input",
+            crate::words::error::Kind::Bug,
+            "report this with the output of `wharf status`",
+        )
     }
 }
 
 /// Reads a node's input.
-fn input<T: serde::de::DeserializeOwned>(inputs: &[&serde_json::Value], at: usize) -> Result<T, Error> {
-    let value = inputs.get(at).map_or(serde_json::Value::Null, |value| (*value).clone());
+fn input<T: serde::de::DeserializeOwned>(
+    inputs: &[&serde_json::Value],
+    at: usize,
+) -> Result<T, Error> {
+    let value = inputs
+        .get(at)
+        .map_or(serde_json::Value::Null, |value| (*value).clone());
     Ok(serde_json::from_value(value).map_err(UnknownInput)?)
 }

@@ -38,8 +38,14 @@ pub(crate) struct StoredState {
 
 impl Records {
     /// Writes the evidence of a record.
-    pub(crate) fn keep(&self, request: &Request, tool: &str, record: &StepRecord) -> Result<(), Error> {
-        self.archive.keep_evidence(&request.id, &record.evidence(tool, request.fingerprint()))
+    pub(crate) fn keep(
+        &self,
+        request: &Request,
+        tool: &str,
+        record: &StepRecord,
+    ) -> Result<(), Error> {
+        self.archive
+            .keep_evidence(&request.id, &record.evidence(tool, request.fingerprint()))
     }
 
     /// Compares every record with ledger and evidence, and writes evidence that was lost.
@@ -49,17 +55,30 @@ impl Records {
             stored.ledger?;
             match stored.evidence {
                 FileState::Whole => (),
-                FileState::Absent | FileState::Torn => self.keep(state.request(), &step.performing.step.tool, &step.record)?,
-                FileState::Other => return Err(RecordError::Evidence { id: step.evidence_id }.into()),
+                FileState::Absent | FileState::Torn => {
+                    self.keep(state.request(), &step.performing.step.tool, &step.record)?
+                }
+                FileState::Other => {
+                    return Err(RecordError::Evidence {
+                        id: step.evidence_id,
+                    }
+                    .into());
+                }
             }
         }
         Ok(())
     }
 
     /// Compares one record with ledger and evidence.
-    pub(crate) fn inspect(&self, state: &TaskState, step: &CompletedStep) -> Result<StoredState, Error> {
+    pub(crate) fn inspect(
+        &self,
+        state: &TaskState,
+        step: &CompletedStep,
+    ) -> Result<StoredState, Error> {
         let request = state.request();
-        let evidence = step.record.evidence(&step.performing.step.tool, request.fingerprint());
+        let evidence = step
+            .record
+            .evidence(&step.performing.step.tool, request.fingerprint());
         let ledger = match (&step.record.operation_key, state.subject()) {
             (Some(key), Some(subject)) if !step.record.declined => {
                 let row = self.business.find(&request.plugin.name, subject, key)?;
@@ -67,18 +86,38 @@ impl Records {
             }
             _ => Ok(()),
         };
-        Ok(StoredState { ledger, evidence: self.archive.inspect_evidence(&request.id, &evidence)? })
+        Ok(StoredState {
+            ledger,
+            evidence: self.archive.inspect_evidence(&request.id, &evidence)?,
+        })
     }
 }
 
 /// Whether a ledger row says what a record says.
-pub(super) fn agrees(key: &OperationKey, row: Option<&LedgerRow>, record: &StepRecord, request: &Request) -> Result<(), RecordError> {
-    let Some(row) = row else { return Err(RecordError::LedgerRowMissing { key: key.as_str().to_owned() }) };
-    let fingerprint = record.origin.as_ref().map_or(request.fingerprint(), |origin| origin.fingerprint);
-    if row.data == record.data && row.fingerprint == fingerprint && row.input_digest == request.input_digest() {
+pub(super) fn agrees(
+    key: &OperationKey,
+    row: Option<&LedgerRow>,
+    record: &StepRecord,
+    request: &Request,
+) -> Result<(), RecordError> {
+    let Some(row) = row else {
+        return Err(RecordError::LedgerRowMissing {
+            key: key.as_str().to_owned(),
+        });
+    };
+    let fingerprint = record
+        .origin
+        .as_ref()
+        .map_or(request.fingerprint(), |origin| origin.fingerprint);
+    if row.data == record.data
+        && row.fingerprint == fingerprint
+        && row.input_digest == request.input_digest()
+    {
         Ok(())
     } else {
-        Err(RecordError::LedgerRowDiffers { key: key.as_str().to_owned() })
+        Err(RecordError::LedgerRowDiffers {
+            key: key.as_str().to_owned(),
+        })
     }
 }
 
