@@ -64,7 +64,7 @@ impl BusinessStore {
                 transaction.barrier()?;
             }
             return Ok(Performed::Done {
-                row,
+                row: Box::new(row),
                 replayed: true,
             });
         }
@@ -116,7 +116,7 @@ impl BusinessStore {
         )?;
         transaction.commit()?;
         Ok(Performed::Done {
-            row: ledger::row_of(operation, data),
+            row: Box::new(ledger::row_of(operation, data)),
             replayed: false,
         })
     }

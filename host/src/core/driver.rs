@@ -116,6 +116,10 @@ impl<L: Loop> Driver<'_, L> {
     ) -> Result<RunEnd, Halt> {
         self.record(machine, first, pending)?;
         loop {
+            let asked_for = |asked: &Checkpoint| machine.state().reached().contains(asked);
+            if let Some(checkpoint) = self.stop_after.filter(asked_for) {
+                return Ok(RunEnd::Checkpoint(checkpoint));
+            }
             if self.cancel.is_cancelled() {
                 return Err(Halt::Cancelled);
             }
@@ -142,12 +146,6 @@ impl<L: Loop> Driver<'_, L> {
             }
             let outputs = self.run_nodes(machine, &graph)?;
             self.record(machine, Event::Finished { outputs }, pending)?;
-            if let Some(checkpoint) = self
-                .stop_after
-                .filter(|asked| machine.state().reached().contains(asked))
-            {
-                return Ok(RunEnd::Checkpoint(checkpoint));
-            }
         }
     }
 

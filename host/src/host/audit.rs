@@ -103,7 +103,7 @@ pub fn audit(
 ) -> Result<AuditReport, Error> {
     let workspace = Workspace::open(directory)?;
     let business = workspace.business_database();
-    let tenant = BusinessStore::tenant_of(&business)?.ok_or_else(|| RunError::NoTenant {
+    let tenant = BusinessStore::tenant_of(&business)?.ok_or_else(|| RunError::TenantMissing {
         directory: workspace.root().to_owned(),
     })?;
     let auditor = Auditor {

@@ -67,7 +67,7 @@ pub(super) fn run(
             host,
             &host
                 .existing_stores()?
-                .ok_or_else(|| RunError::NoTask { task: id.clone() })?,
+                .ok_or_else(|| RunError::UnknownTask { task: id.clone() })?,
             id,
         )?,
         Task::New(new) => {
@@ -148,7 +148,7 @@ fn open_new(host: &Host, new: &super::task::NewTask) -> Result<Opened, Error> {
 }
 
 fn open_saved(host: &Host, stores: &Arc<Stores>, task: &TaskId) -> Result<Opened, Error> {
-    let no_task = || RunError::NoTask { task: task.clone() };
+    let no_task = || RunError::UnknownTask { task: task.clone() };
     if stores.journal.load(task)?.is_empty() {
         return Err(no_task().into());
     }
@@ -229,7 +229,7 @@ fn finish(opened: &Opened) -> Result<Outcome, Error> {
     let files: Result<Vec<_>, _> = outputs.iter().map(Output::file).collect();
     opened.stores.archive.publish(
         task,
-        &files.map_err(|_| RunError::NoReport { task: task.clone() })?,
+        &files.map_err(|_| RunError::ReportMissing { task: task.clone() })?,
     )?;
     finished(opened)
 }
@@ -260,7 +260,7 @@ fn finished(opened: &Opened) -> Result<Outcome, Error> {
                 directory: opened.stores.workspace.task_folder(&opened.request.id),
             }))
         }
-        _ => Err(RunError::NoReport {
+        _ => Err(RunError::ReportMissing {
             task: opened.request.id.clone(),
         }
         .into()),
@@ -272,19 +272,19 @@ fn finished(opened: &Opened) -> Result<Outcome, Error> {
 pub(super) enum RunError {
     /// There is no such task.
     #[error("the workspace has no task `{task}`")]
-    NoTask {
+    UnknownTask {
         /// The task.
         task: TaskId,
     },
     /// The business database is not that of a workspace.
     #[error("the workspace {} has no tenant", directory.display())]
-    NoTenant {
+    TenantMissing {
         /// The workspace.
         directory: PathBuf,
     },
     /// A finished task without a report.
     #[error("the journal of task `{task}` is finished, but holds no report")]
-    NoReport {
+    ReportMissing {
         /// The task.
         task: TaskId,
     },
@@ -293,17 +293,17 @@ pub(super) enum RunError {
 impl Fault for RunError {
     fn facts(&self) -> Facts {
         match self {
-            Self::NoTask { .. } => Facts::new(
+            Self::UnknownTask { .. } => Facts::new(
                 "no-task",
                 Kind::InvalidInput,
                 "`wharf status` lists the tasks of a workspace",
             ),
-            Self::NoTenant { .. } => Facts::new(
+            Self::TenantMissing { .. } => Facts::new(
                 "no-tenant",
                 Kind::Corrupt,
                 "restore business.sqlite from a backup",
             ),
-            Self::NoReport { .. } => Facts::new(
+            Self::ReportMissing { .. } => Facts::new(
                 "no-report",
                 Kind::Corrupt,
                 "restore memory.sqlite from a backup",

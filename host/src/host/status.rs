@@ -52,7 +52,7 @@ pub fn status(directory: &Path, task: &TaskId, now: Timestamp) -> Result<TaskSta
     let stored = SqliteJournal::open_read_only(&workspace.memory_database(), BUSY)?.load(task)?;
     let request = stored_request(&workspace, task)?
         .filter(|_| !stored.is_empty())
-        .ok_or_else(|| RunError::NoTask { task: task.clone() })?;
+        .ok_or_else(|| RunError::UnknownTask { task: task.clone() })?;
     let request = Arc::new(request);
     let machine = fold(&request, &stored)?;
     let view = machine.state().view();

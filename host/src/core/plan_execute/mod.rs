@@ -12,3 +12,6 @@ pub mod stop;
 pub mod structure;
 mod view;
 pub mod workers;
+
+#[cfg(test)]
+mod tests;

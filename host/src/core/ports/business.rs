@@ -115,7 +115,7 @@ pub enum Performed {
     /// Its row stands in the ledger.
     Done {
         /// The row.
-        row: LedgerRow,
+        row: Box<LedgerRow>,
         /// It stood there before this call.
         replayed: bool,
     },

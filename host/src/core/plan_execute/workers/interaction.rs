@@ -177,7 +177,9 @@ impl InteractionWorker {
                 })?;
         Ok(match performed {
             Performed::Done { .. } if self.loses_response_of(&key, at) => lost(key),
-            Performed::Done { row, replayed } => Outcome::Recorded(record(row, replayed, step, at)),
+            Performed::Done { row, replayed } => {
+                Outcome::Recorded(record(*row, replayed, step, at))
+            }
             Performed::Declined(data) => declined(Some(key), data),
             Performed::Failed(failure) => failed(failure),
             Performed::SubjectConflict(conflict) => conflicting(conflict),

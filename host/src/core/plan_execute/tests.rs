@@ -1,0 +1,699 @@
+//! The Loop alone, without any technology: what is fed in are the outputs that Workers would yield.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{
+    operations::{Checked, Concluded, Content, Outcome, Performance, Seen, StepRecord, to_value},
+    stages,
+    state::TaskState,
+    stop::{Status, StopReason},
+};
+use crate::{
+    core::{
+        chain::{Event, Record},
+        contract::{OperationKey, Subject, Violation},
+        graph::Graph,
+        machine::{Checkpoint, Loop as _, Machine, Next},
+        ports::{journal::StoredRecord, model::Answer},
+        request::Request,
+    },
+    words::{id::RunId, json::JsonText},
+};
+
+/// A task whose outputs the test makes up.
+struct Task {
+    request: Arc<Request>,
+    machine: Machine<TaskState>,
+    stored: Vec<StoredRecord>,
+    now: Timestamp,
+}
+
+impl Task {
+    fn with_budgets(max_plans: u32, max_actions: u32, deadline_seconds: u32) -> Self {
+        let request = json!({
+            "id": "t", "tenant": "a", "principal": "p", "goal": "Paint it.",
+            "plugin": {"name": "painter", "version": "1", "digest": "0".repeat(64)},
+            "budgets": {"maxPlans": max_plans, "maxActions": max_actions, "deadlineSeconds": deadline_seconds},
+            "input": {"wall": 1},
+        });
+        let request = Arc::new(Request::read(&request.to_string()).unwrap());
+        let machine = Machine::new(TaskState::new(Arc::clone(&request)), request.fingerprint());
+        let mut task = Self {
+            request,
+            machine,
+            stored: Vec::new(),
+            now: Timestamp::UNIX_EPOCH,
+        };
+        let admission =
+            TaskState::admission(&task.request, Subject::new("wall-1".to_owned()).unwrap());
+        task.record(admission);
+        task
+    }
+
+    fn new() -> Self {
+        Self::with_budgets(3, 12, 600)
+    }
+
+    fn record(&mut self, event: Event) {
+        let (record, stored) = Record::following(self.machine.position(), self.now, event);
+        self.machine.apply(record).unwrap();
+        self.stored.push(stored);
+    }
+
+    fn resume(&mut self) {
+        self.record(Event::Resumed {
+            run: RunId::beginning_at(self.now),
+        });
+    }
+
+    /// Intends what comes next, and says what it is.
+    fn intend(&mut self) -> String {
+        let Next::Run(graph) = self.machine.next() else {
+            panic!("nothing to run: {:?}", self.machine.next())
+        };
+        let stage = graph.stage().to_owned();
+        self.record(Event::Intended { graph });
+        stage
+    }
+
+    fn finish(&mut self, node: usize, nodes: usize, output: Value) {
+        let mut outputs = vec![Value::Null; nodes];
+        outputs[node] = output;
+        self.record(Event::Finished { outputs });
+    }
+
+    fn see(&mut self, snapshot: &str) {
+        assert_eq!(self.intend(), stages::SNAPSHOT);
+        let text = JsonText::of(&json!({ "colour": snapshot }));
+        self.finish(stages::SNAPSHOT_AT, 1, to_value(&Seen::Snapshot(text)));
+    }
+
+    fn answer(&mut self, answer: &Answer, violations: Vec<Violation>) {
+        assert_eq!(self.intend(), stages::PLAN);
+        let outputs = vec![
+            Value::Null,
+            Value::Null,
+            to_value(answer),
+            to_value(&Checked { violations }),
+        ];
+        self.record(Event::Finished { outputs });
+    }
+
+    fn plan(&mut self, tools: &[&str]) {
+        self.answer(&text(&plan(tools)), Vec::new());
+    }
+
+    fn perform(&mut self, outcome: Outcome) {
+        assert_eq!(self.intend(), stages::STEP);
+        self.finish_step(outcome);
+    }
+
+    fn finish_step(&mut self, outcome: Outcome) {
+        let correlation = self.machine.position().sequence;
+        self.finish(
+            stages::OUTCOME_AT,
+            4,
+            to_value(&Performance {
+                correlation,
+                outcome: Some(outcome),
+            }),
+        );
+    }
+
+    fn recover(&mut self, outcome: Option<Outcome>) {
+        assert_eq!(self.intend(), stages::RECOVER);
+        let correlation = self.machine.position().sequence;
+        self.finish(
+            stages::RECOVERED_AT,
+            2,
+            to_value(&Performance {
+                correlation,
+                outcome,
+            }),
+        );
+    }
+
+    fn conclude(&mut self, concluded: &Concluded) {
+        assert_eq!(self.intend(), stages::CONCLUDE);
+        self.finish(stages::CONCLUDED_AT, 3, to_value(concluded));
+    }
+
+    /// Publishes and yields the report.
+    fn publish(&mut self) -> Value {
+        assert_eq!(self.intend(), stages::PUBLISH);
+        self.finish(0, 1, Value::Null);
+        assert_eq!(self.machine.next(), Next::Done);
+        let outputs = self.state().publication().unwrap();
+        let report = outputs.last().unwrap();
+        assert_eq!(report.name, "report.json", "the report is written last");
+        let Content::Text(text) = &report.content else {
+            panic!("a report is text")
+        };
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn state(&self) -> &TaskState {
+        self.machine.state()
+    }
+
+    fn stop_reason(&self) -> Option<StopReason> {
+        self.state().stop_reason()
+    }
+
+    fn pause(&mut self, seconds: i64) {
+        self.now += SignedDuration::from_secs(seconds);
+    }
+}
+
+fn plan(tools: &[&str]) -> Value {
+    let steps: Vec<_> = tools.iter().enumerate().map(|(at, tool)| json!({"id": format!("s{at}"), "tool": tool, "dependsOn": [], "expected": "done"})).collect();
+    json!({"goal": "g", "status": "ready", "reason": "r", "steps": steps})
+}
+
+fn text(plan: &Value) -> Answer {
+    Answer::Text {
+        text: plan.to_string(),
+        finish_reason: "stop".to_owned(),
+        usage: None,
+    }
+}
+
+fn key(name: &str) -> OperationKey {
+    OperationKey::new(name.to_owned()).unwrap()
+}
+
+fn done(name: &str) -> Outcome {
+    let data = JsonText::of(&json!({ "did": name }));
+    Outcome::Recorded(StepRecord {
+        operation_key: Some(key(name)),
+        data,
+        replayed: false,
+        declined: false,
+        origin: None,
+    })
+}
+
+fn changed() -> Outcome {
+    Outcome::EnvironmentChanged {
+        message: "it rains".to_owned(),
+    }
+}
+
+fn unknown(name: &str) -> Outcome {
+    Outcome::OutcomeUnknown {
+        message: "lost".to_owned(),
+        operation_key: key(name),
+    }
+}
+
+fn fulfilled() -> Concluded {
+    Concluded::Fulfilled {
+        result: JsonText::of(&json!({"wall": "red"})),
+        summary: "painted".to_owned(),
+        artifacts: Vec::new(),
+    }
+}
+
+fn refused() -> Vec<Violation> {
+    vec![Violation {
+        code: "no".to_owned(),
+        message: "no".to_owned(),
+        step_id: None,
+    }]
+}
+
+#[test]
+fn a_task_goes_from_snapshot_to_report() {
+    let mut task = Task::new();
+    task.see("white");
+    task.plan(&["paint", "dry"]);
+    assert_eq!(task.state().reached(), [Checkpoint::Plan]);
+    task.perform(done("paint"));
+    assert_eq!(task.state().reached(), [Checkpoint::Step]);
+    task.perform(done("dry"));
+    task.conclude(&fulfilled());
+    assert_eq!(task.state().reached(), [Checkpoint::Report]);
+    let report = task.publish();
+    assert_eq!(
+        (&report["status"], &report["stopReason"]),
+        (&json!("completed"), &json!("completed"))
+    );
+    assert_eq!(
+        report["usage"],
+        json!({"modelCalls": 1, "actionCalls": 2, "startedAt": "1970-01-01T00:00:00Z"})
+    );
+    assert_eq!(report["result"], json!({"wall": "red"}));
+}
+
+#[test]
+fn every_stop_reason_publishes_without_a_result() {
+    let planned = |tools: &[&str]| {
+        let mut task = Task::new();
+        task.see("white");
+        task.plan(tools);
+        task
+    };
+    let mut stops = Vec::new();
+
+    let mut task = Task::new();
+    task.see("white");
+    task.answer(&text(&plan(&["paint"])), refused());
+    stops.push((task, StopReason::InvalidPlan));
+
+    let mut task = Task::new();
+    task.see("white");
+    task.answer(&Answer::SearchBound { candidates: 10_000 }, Vec::new());
+    stops.push((task, StopReason::PlannerLimit));
+
+    let mut task = Task::new();
+    task.see("white");
+    task.answer(
+        &text(&json!({"goal": "g", "status": "needs-human", "reason": "no paint", "steps": []})),
+        Vec::new(),
+    );
+    assert_eq!(
+        task.state().plans().len(),
+        1,
+        "an accepted version, even without steps"
+    );
+    stops.push((task, StopReason::NeedsHuman));
+
+    let mut task = planned(&["paint"]);
+    task.perform(Outcome::Rejected {
+        message: "the wall is gone".to_owned(),
+    });
+    stops.push((task, StopReason::StepFailed));
+
+    let mut task = planned(&["paint"]);
+    task.perform(Outcome::SubjectConflict {
+        task: "other".parse().unwrap(),
+        operation_key: key("paint"),
+    });
+    stops.push((task, StopReason::SubjectConflict));
+
+    let mut task = planned(&["paint"]);
+    task.perform(done("paint"));
+    task.conclude(&Concluded::Refused {
+        violations: refused(),
+    });
+    stops.push((task, StopReason::ConclusionRefused));
+
+    for (mut task, reason) in stops {
+        assert_eq!(task.stop_reason(), Some(reason));
+        assert_eq!(task.state().reached().last(), Some(&Checkpoint::Report));
+        let report = task.publish();
+        assert_eq!(report["stopReason"], json!(reason.code()));
+        assert_eq!(report["status"], json!(reason.status().code()));
+        assert_ne!(reason.status(), Status::Completed);
+        assert_eq!(report["result"], Value::Null);
+        assert!(
+            !report["details"].as_array().unwrap().is_empty(),
+            "{reason:?} says why"
+        );
+    }
+}
+
+#[test]
+fn an_empty_ready_plan_concludes_at_once() {
+    let mut task = Task::new();
+    task.see("red");
+    task.plan(&[]);
+    task.conclude(&fulfilled());
+    assert_eq!(task.publish()["status"], "completed");
+}
+
+#[test]
+fn a_changed_environment_leads_to_the_next_plan_version_for_what_remains() {
+    let mut task = Task::new();
+    task.see("white");
+    task.plan(&["paint", "dry"]);
+    task.perform(done("paint"));
+    task.perform(changed());
+    task.see("wet");
+    task.plan(&["heat"]);
+    task.perform(done("heat"));
+    task.conclude(&fulfilled());
+    let report = task.publish();
+    assert_eq!(
+        report["changes"],
+        json!([{"version": 1, "stepId": "s1", "code": "environment-changed", "message": "it rains"}])
+    );
+    assert_eq!(report["plans"][1]["version"], 2);
+    assert_eq!(report["completed"][1]["version"], 2);
+    assert_eq!(report["usage"]["modelCalls"], 2);
+}
+
+#[test]
+fn the_replanner_sees_every_completed_step_and_change() {
+    let mut task = Task::new();
+    task.see("white");
+    task.plan(&["paint", "dry"]);
+    task.perform(done("paint"));
+    task.perform(changed());
+    task.see("wet");
+    let (_, set) = task.state().working_set();
+    assert_eq!(set["completed"].as_array().unwrap().len(), 1);
+    assert_eq!(set["changes"][0]["code"], "environment-changed");
+    assert_eq!(set["plans"][0]["version"], 1);
+    assert_eq!(set["snapshot"], r#"{"colour":"wet"}"#);
+}
+
+#[test]
+fn the_same_plan_for_the_same_snapshot_after_a_change_is_a_stall() {
+    let again = |snapshot: &str, tools: &[&str]| {
+        let mut task = Task::new();
+        task.see("white");
+        task.plan(&["paint"]);
+        task.perform(changed());
+        task.see(snapshot);
+        task.plan(tools);
+        task.stop_reason()
+    };
+    assert_eq!(again("white", &["paint"]), Some(StopReason::Stalled));
+    assert_eq!(again("wet", &["paint"]), None);
+    assert_eq!(again("white", &["dry"]), None);
+}
+
+#[test]
+fn an_unknown_outcome_is_looked_up_and_adopted_before_the_next_plan() {
+    let mut task = Task::new();
+    task.see("white");
+    task.plan(&["paint", "dry"]);
+    task.perform(unknown("paint"));
+    task.recover(Some(done("paint")));
+    assert_eq!(task.state().completed().len(), 1);
+    task.see("red");
+    task.plan(&["dry"]);
+    task.perform(done("dry"));
+    task.conclude(&fulfilled());
+    assert_eq!(task.publish()["changes"][0]["code"], "outcome-unknown");
+}
+
+#[test]
+fn after_a_crash_an_own_ledger_row_is_adopted_under_the_old_reservation() {
+    let mut task = Task::new();
+    task.see("white");
+    task.plan(&["paint"]);
+    task.intend();
+    task.resume();
+    task.recover(Some(done("paint")));
+    assert_eq!(task.state().completed().len(), 1);
+    task.conclude(&fulfilled());
+    assert_eq!(task.publish()["usage"]["actionCalls"], 1);
+}
+
+#[test]
+fn after_a_crash_a_step_without_a_row_is_reserved_anew() {
+    let mut task = Task::new();
+    task.see("white");
+    task.plan(&["paint"]);
+    task.intend();
+    task.resume();
+    task.recover(None);
+    task.perform(done("paint"));
+    task.conclude(&fulfilled());
+    assert_eq!(task.publish()["usage"]["actionCalls"], 2);
+}
+
+#[test]
+fn a_lost_model_answer_is_reserved_anew_until_none_is_left() {
+    let mut task = Task::with_budgets(2, 12, 600);
+    task.see("white");
+    task.intend();
+    task.resume();
+    assert_eq!(task.stop_reason(), None);
+    task.intend();
+    task.resume();
+    assert_eq!(task.stop_reason(), Some(StopReason::MaxPlans));
+    assert_eq!(task.publish()["usage"]["modelCalls"], 2);
+}
+
+#[test]
+fn a_failing_model_ends_the_run_and_not_the_task() {
+    let mut task = Task::new();
+    task.see("white");
+    task.answer(
+        &Answer::Failed {
+            code: "503".to_owned(),
+            message: "busy".to_owned(),
+            retryable: true,
+        },
+        Vec::new(),
+    );
+    assert!(matches!(task.machine.next(), Next::Interrupted(failure) if failure.retryable));
+    task.resume();
+    task.plan(&["paint"]);
+    assert_eq!(task.state().answers(), 2);
+    assert_eq!(task.state().view().usage.model_calls, 2);
+}
+
+#[test]
+fn no_action_is_reserved_beyond_its_budget() {
+    let mut task = Task::with_budgets(3, 1, 600);
+    task.see("white");
+    task.plan(&["paint", "dry"]);
+    task.perform(done("paint"));
+    assert_eq!(task.stop_reason(), Some(StopReason::MaxActions));
+    let report = task.publish();
+    assert_eq!(report["usage"]["actionCalls"], 1);
+    assert_eq!(report["completed"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_deadline_stops_the_next_action_and_not_the_conclusion() {
+    let mut task = Task::with_budgets(3, 12, 10);
+    task.see("white");
+    task.plan(&["paint", "dry"]);
+    task.pause(10);
+    task.perform(done("paint"));
+    assert_eq!(
+        task.stop_reason(),
+        Some(StopReason::Deadline),
+        "a pause counts"
+    );
+
+    let mut task = Task::with_budgets(3, 12, 10);
+    task.see("white");
+    task.plan(&["paint"]);
+    task.intend();
+    task.pause(3600);
+    task.finish_step(done("paint"));
+    assert_eq!(
+        task.stop_reason(),
+        None,
+        "what was reserved in time is not revoked"
+    );
+    task.conclude(&fulfilled());
+    assert_eq!(task.publish()["status"], "completed");
+}
+
+#[test]
+fn a_publication_that_was_interrupted_writes_the_very_same_bytes() {
+    let mut task = Task::new();
+    task.see("white");
+    task.plan(&[]);
+    task.conclude(&fulfilled());
+    task.intend();
+    let intended = task.state().publication();
+    task.pause(60);
+    task.resume();
+    task.intend();
+    assert_eq!(task.state().publication(), intended);
+}
+
+#[test]
+fn records_out_of_order_are_refused() {
+    let graph = |stage: &str| stages_by_name(stage);
+    let mut task = Task::new();
+    let refuse = |task: &mut Task, event: Event| {
+        let (record, _) = Record::following(task.machine.position(), task.now, event);
+        assert!(task.machine.apply(record).is_err());
+    };
+    refuse(&mut task, Event::Finished { outputs: vec![] });
+    let mut task = Task::new();
+    refuse(
+        &mut task,
+        Event::Intended {
+            graph: graph(stages::CONCLUDE),
+        },
+    );
+    let mut task = Task::new();
+    let admission = TaskState::admission(&task.request, Subject::new("x".to_owned()).unwrap());
+    refuse(&mut task, admission);
+    let mut task = Task::new();
+    task.intend();
+    refuse(
+        &mut task,
+        Event::Intended {
+            graph: graph(stages::SNAPSHOT),
+        },
+    );
+    let mut task = Task::new();
+    task.intend();
+    refuse(
+        &mut task,
+        Event::Finished {
+            outputs: vec![json!({"unknown": 1})],
+        },
+    );
+    let mut task = Task::new();
+    task.intend();
+    refuse(
+        &mut task,
+        Event::Finished {
+            outputs: vec![Value::Null, Value::Null],
+        },
+    );
+    let mut task = Task::new();
+    task.now = Timestamp::MIN;
+    refuse(
+        &mut task,
+        Event::Resumed {
+            run: RunId::beginning_at(Timestamp::UNIX_EPOCH),
+        },
+    );
+}
+
+fn stages_by_name(stage: &str) -> Graph {
+    match stage {
+        stages::CONCLUDE => stages::conclude(),
+        _ => stages::snapshot(),
+    }
+}
+
+/// What the world does next, chosen at random.
+#[derive(Debug, Clone, Copy)]
+enum World {
+    Good,
+    Change,
+    Lose,
+    Refuse,
+    Crash,
+    Pause(u16),
+}
+
+fn world() -> impl Strategy<Value = World> {
+    prop_oneof![
+        6 => Just(World::Good),
+        2 => Just(World::Change),
+        1 => Just(World::Lose),
+        1 => Just(World::Refuse),
+        2 => Just(World::Crash),
+        1 => (1..200_u16).prop_map(World::Pause),
+    ]
+}
+
+/// Lets the world do one thing to a task that is not finished.
+fn happen(task: &mut Task, world: World, turn: usize) {
+    if let World::Pause(seconds) = world {
+        task.pause(seconds.into());
+        return;
+    }
+    match task.machine.next() {
+        Next::Interrupted(_) => task.resume(),
+        Next::Done => (),
+        Next::Run(_) => {
+            let stage = task.intend();
+            if matches!(world, World::Crash) {
+                task.resume();
+                return;
+            }
+            let name = format!("op{turn}");
+            let correlation = task.machine.position().sequence;
+            let outcome = |outcome| {
+                to_value(&Performance {
+                    correlation,
+                    outcome,
+                })
+            };
+            match (&*stage, world) {
+                (stages::SNAPSHOT, _) => task.finish(
+                    0,
+                    1,
+                    to_value(&Seen::Snapshot(JsonText::of(&json!({ "turn": turn })))),
+                ),
+                (stages::PLAN, World::Lose) => {
+                    let answer = Answer::Failed {
+                        code: "x".to_owned(),
+                        message: "x".to_owned(),
+                        retryable: true,
+                    };
+                    task.finish(stages::ANSWER_AT, 4, to_value(&answer));
+                }
+                (stages::PLAN, world) => {
+                    let violations = if matches!(world, World::Refuse) {
+                        refused()
+                    } else {
+                        Vec::new()
+                    };
+                    let answer = text(&plan(&["a", "b", "c"]));
+                    let outputs = vec![
+                        Value::Null,
+                        Value::Null,
+                        to_value(&answer),
+                        to_value(&Checked { violations }),
+                    ];
+                    task.record(Event::Finished { outputs });
+                }
+                (stages::STEP, World::Change) => task.finish(1, 4, outcome(Some(changed()))),
+                (stages::STEP, World::Lose) => task.finish(1, 4, outcome(Some(unknown(&name)))),
+                (stages::STEP, World::Refuse) => task.finish(
+                    1,
+                    4,
+                    outcome(Some(Outcome::Rejected {
+                        message: "no".to_owned(),
+                    })),
+                ),
+                (stages::STEP, _) => task.finish(1, 4, outcome(Some(done(&name)))),
+                (stages::RECOVER, World::Change) => task.finish(0, 2, outcome(None)),
+                (stages::RECOVER, _) => task.finish(0, 2, outcome(Some(done(&name)))),
+                (stages::CONCLUDE, World::Refuse) => task.finish(
+                    2,
+                    3,
+                    to_value(&Concluded::Refused {
+                        violations: refused(),
+                    }),
+                ),
+                (stages::CONCLUDE, _) => task.finish(2, 3, to_value(&fulfilled())),
+                _ => task.finish(0, 1, Value::Null),
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn folding_a_journal_gives_the_live_state(turns in proptest::collection::vec(world(), 0..60), plans in 1..5_u32, actions in 0..8_u32) {
+        let mut task = Task::with_budgets(plans, actions, 600);
+        let mut before = task.state().view().usage;
+        for (turn, world) in turns.into_iter().enumerate() {
+            happen(&mut task, world, turn);
+            let usage = task.state().view().usage;
+            prop_assert!(usage.model_calls <= plans && usage.action_calls <= actions, "a counter exceeds its limit");
+            prop_assert!(usage.model_calls >= before.model_calls && usage.action_calls >= before.action_calls, "a counter went back");
+            before = usage;
+            let origin = Machine::new(TaskState::new(Arc::clone(&task.request)), task.request.fingerprint());
+            let folded = origin.fold(&task.stored).unwrap();
+            prop_assert_eq!(format!("{:?}", folded.state()), format!("{:?}", task.state()));
+            prop_assert_eq!(folded.next(), task.machine.next());
+        }
+    }
+
+    #[test]
+    fn whatever_happens_a_task_ends_within_its_graph_budget(turns in proptest::collection::vec(world(), 0..40)) {
+        let mut task = Task::new();
+        for (turn, world) in turns.into_iter().enumerate() {
+            happen(&mut task, world, turn);
+        }
+        let mut turn = 1000;
+        while task.machine.next() != Next::Done {
+            happen(&mut task, World::Good, turn);
+            turn += 1;
+            prop_assert!(task.machine.graphs() < crate::core::driver::GRAPH_BUDGET);
+        }
+    }
+}
