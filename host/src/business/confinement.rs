@@ -235,7 +235,7 @@ impl Rules {
             return Ok(());
         }
         let name = table.to_ascii_lowercase();
-        if self.defines() && name == SCHEMA {
+        if self.defines() && matches!(name.as_str(), SCHEMA | "sqlite_sequence") {
             return Ok(());
         }
         // A check of a table that is being created reads its columns.
