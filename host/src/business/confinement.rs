@@ -235,7 +235,15 @@ impl Rules {
             return Ok(());
         }
         let name = table.to_ascii_lowercase();
-        if self.defines() && name == SCHEMA {
+        if self.defines() && matches!(name.as_str(), SCHEMA | "sqlite_sequence") {
+            return Ok(());
+        }
+        // A check of a table that is being created reads its columns.
+        if self.may == May::Create && self.may_name(table) {
+            return Ok(());
+        }
+        // `ALTER TABLE` checks the rows of the changed table with it.
+        if self.may == May::Alter && name == "pragma_quick_check" {
             return Ok(());
         }
         // A check of a table that is being created reads its columns.
@@ -300,6 +308,8 @@ impl Rules {
                     && (self.owns(table_name) || self.may_name(table_name))
             }
             (May::Create | May::Alter, AuthAction::Reindex { .. }) => true,
+            // `ALTER TABLE` runs it by itself, on the changed table.
+            (May::Alter, AuthAction::Pragma { pragma_name, .. }) => pragma_name == "quick_check",
             (
                 May::CreateTrigger,
                 AuthAction::CreateTrigger {

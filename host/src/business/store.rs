@@ -175,6 +175,15 @@ impl BusinessStore {
         self.writer.as_ref().map_or(0, Writer::syncs)
     }
 
+    #[cfg(test)]
+    pub(super) fn synchronous(&self) -> i64 {
+        let transaction = self.writer().unwrap().begin().unwrap();
+        let connection = transaction.connection();
+        connection
+            .query_row("PRAGMA synchronous", (), |row| row.get(0))
+            .unwrap()
+    }
+
     fn new(
         path: &Path,
         writer: Option<Writer>,

@@ -138,11 +138,11 @@ impl BusinessStore {
 }
 
 fn check_hold(begun: Instant, limits: &SqlLimits) -> Result<(), BusinessError> {
-    let held = monotonic().saturating_duration_since(begun).as_millis();
+    let held = monotonic().saturating_duration_since(begun);
     let allowed_millis = limits.lock_millis.get();
-    if held > u128::from(allowed_millis) {
+    if held > Duration::from_millis(allowed_millis.into()) {
         return Err(BusinessError::HeldTooLong {
-            held_millis: u64::try_from(held).unwrap_or(u64::MAX),
+            held_millis: u64::try_from(held.as_millis()).unwrap_or(u64::MAX),
             allowed_millis,
         });
     }
