@@ -15,10 +15,7 @@ use super::{
 use crate::{core::ports::business::Sql, words::error::Error};
 
 /// The host's side of `business.transaction`: nothing but the right to use the sandbox's one transaction.
-#[expect(
-    unreachable_pub,
-    reason = "the generated bindings re-export it"
-)]
+#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
 pub struct Transaction;
 
 /// Why the host ended a call.
