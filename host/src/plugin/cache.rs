@@ -191,7 +191,7 @@ fn key(engine: &Engine, digest: Digest) -> Digest {
 }
 
 /// The release that `Cargo.toml` pins; a test compares the two.
-const WASMTIME: &str = "48.0.8";
+pub(super) const WASMTIME: &str = "48.0.8";
 
 #[expect(
     unsafe_code,

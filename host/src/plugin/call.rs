@@ -52,11 +52,7 @@ impl Linked {
     /// A fresh sandbox whose time for one call runs from now.
     pub(super) fn sandbox(self: &Arc<Self>, function: &'static str) -> Result<Sandbox, Error> {
         let log = GuestLog::new(Arc::clone(&self.name), function, &self.limits);
-        let mut store = Store::new(self.engine.wasmtime(), CallState::new(self.limits, log));
-        store.limiter(|state| state);
-        store.set_hostcall_fuel(self.limits.host_copy_bytes.get());
-        store.set_max_component_handles(self.limits.handles.get());
-        store.set_epoch_deadline(ticks(self.limits.call_millis.get()));
+        let mut store = store(&self.engine, self.limits, log);
         match self.pre.instantiate(&mut store) {
             Ok(exports) => Ok(Sandbox {
                 linked: Arc::clone(self),
@@ -154,6 +150,8 @@ impl Linked {
             CallFault::HostBufferLimit {
                 limit: self.limits.host_copy_bytes.get(),
             }
+        } else if text.contains("invalid utf-8") || text.contains("incomplete utf-8") {
+            CallFault::violation("a text of its is not UTF-8")
         } else if text.contains("instance count too high") {
             CallFault::InstanceLimit {
                 limit: self.limits.instances.get(),
@@ -167,9 +165,28 @@ impl Linked {
     }
 }
 
-/// The names of the plugin's functions on the stack, innermost first.
+/// A store with every limit set.
+pub(super) fn store(
+    engine: &PluginEngine,
+    limits: PluginLimits,
+    log: GuestLog,
+) -> Store<CallState> {
+    let mut store = Store::new(engine.wasmtime(), CallState::new(limits, log));
+    store.limiter(|state| state);
+    store.set_hostcall_fuel(limits.host_copy_bytes.get());
+    store.set_max_component_handles(limits.handles.get());
+    store.set_epoch_deadline(ticks(limits.call_millis.get()));
+    store
+}
+
+/// The names of the plugin's functions on the stack, innermost first, without those that every panic goes through.
 fn frames(error: &wasmtime::Error) -> Vec<String> {
     const MOST: usize = 8;
+    let of_panics = |name: &String| {
+        ["std::", "core::", "alloc::", "__rust", "abort"]
+            .iter()
+            .any(|part| name.starts_with(part))
+    };
     let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() else {
         return Vec::new();
     };
@@ -178,6 +195,7 @@ fn frames(error: &wasmtime::Error) -> Vec<String> {
         .iter()
         .filter_map(|frame| frame.func_name())
         .map(|name| excerpt(&format!("{:#}", rustc_demangle::demangle(name))))
+        .skip_while(of_panics)
         .take(MOST)
         .collect()
 }

@@ -58,13 +58,18 @@ impl PluginEngine {
     /// # Errors
     /// The machine does not give the address space or the thread; the guest stack is out of bounds.
     pub fn new(limits: EngineLimits) -> Result<Self, EngineError> {
+        Self::named(limits, "wharf-plugin-ticker")
+    }
+
+    /// As [`Self::new`], with a name for the ticker's thread.
+    pub(super) fn named(limits: EngineLimits, ticker: &str) -> Result<Self, EngineError> {
         let engine = Engine::new(&config(&limits)).map_err(|source| EngineError::NotStarted {
             limits: Box::new(limits),
             source: source.into(),
         })?;
         let linker =
             linker::linker(&engine).map_err(|source| EngineError::Linker(source.into()))?;
-        let ticker = Ticker::start(engine.clone()).map_err(EngineError::NoThread)?;
+        let ticker = Ticker::start(engine.clone(), ticker).map_err(EngineError::NoThread)?;
         Ok(Self(Arc::new(Shared {
             engine,
             limits,
@@ -198,7 +203,7 @@ fn config(limits: &EngineLimits) -> Config {
         .async_stack_size(guest_stack.saturating_mul(2))
         .concurrency_support(false)
         .parallel_compilation(true)
-        .wasm_backtrace_max_frames(std::num::NonZeroUsize::new(16))
+        .wasm_backtrace_max_frames(std::num::NonZeroUsize::new(32))
         // The same input gives the same answer, on every machine.
         .cranelift_nan_canonicalization(true)
         .relaxed_simd_deterministic(true);
@@ -213,12 +218,12 @@ struct Ticker {
 }
 
 impl Ticker {
-    fn start(engine: Engine) -> std::io::Result<Self> {
+    fn start(engine: Engine, name: &str) -> std::io::Result<Self> {
         let (stop, stopped) = mpsc::channel::<()>();
         let ticks = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&ticks);
         let thread = thread::Builder::new()
-            .name("wharf-plugin-ticker".to_owned())
+            .name(name.to_owned())
             .spawn(move || {
                 while stopped.recv_timeout(Duration::from_millis(TICK_MILLIS))
                     == Err(mpsc::RecvTimeoutError::Timeout)

@@ -27,6 +27,9 @@ mod bindings;
 mod contract;
 mod fault;
 
+#[cfg(test)]
+mod tests;
+
 pub use bytes::{BytesError, VerifiedBytes};
 pub use cache::{CacheError, CompileCache};
 pub use domain::Plugin;
