@@ -22,7 +22,12 @@ fn assert_lost(fixture: &Fixture, result: Result<Performed, Error>) {
         ("sql-transaction-ended", Kind::PluginFault),
         "{error:?}"
     );
-    for table in ["items WHERE name = 'a'", "counters", "wharf_ledger", "wharf_anchors"] {
+    for table in [
+        "items WHERE name = 'a'",
+        "counters",
+        "wharf_ledger",
+        "wharf_anchors",
+    ] {
         assert_eq!(
             fixture.count(&format!("SELECT count(*) FROM {table}")),
             0,
@@ -134,12 +139,12 @@ fn a_statement_that_the_host_has_prepared_is_not_the_plugins() {
 fn a_trigger_has_only_the_rights_of_the_plugin() {
     let fixture = Fixture::new();
     let plugin = "p".parse().unwrap();
-    let trigger =
-        "CREATE TRIGGER forge AFTER INSERT ON items BEGIN DELETE FROM wharf_anchors; END";
+    let trigger = "CREATE TRIGGER forge AFTER INSERT ON items BEGIN DELETE FROM wharf_anchors; END";
     let mut list = migrations(&[TABLES, trigger]);
     let error = fixture.store.install(&plugin, &list, at()).unwrap_err();
     assert_eq!(error.code(), "plugin-script-refused");
-    list[1].sql = "CREATE TRIGGER forge AFTER INSERT ON wharf_ledger BEGIN DELETE FROM items; END".into();
+    list[1].sql =
+        "CREATE TRIGGER forge AFTER INSERT ON wharf_ledger BEGIN DELETE FROM items; END".into();
     let error = fixture.store.install(&plugin, &list, at()).unwrap_err();
     assert_eq!(error.code(), "plugin-script-refused");
 

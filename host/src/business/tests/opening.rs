@@ -48,10 +48,14 @@ fn a_workspace_belongs_to_one_tenant() {
         code_of(try_open(&folder, "other")),
         ("workspace-other-tenant", Kind::Denied)
     );
-    let reading = BusinessStore::open_read_only(&path, &"other".parse().unwrap(), SqlLimits::standard());
+    let reading =
+        BusinessStore::open_read_only(&path, &"other".parse().unwrap(), SqlLimits::standard());
     assert_eq!(code_of(reading), ("workspace-other-tenant", Kind::Denied));
     assert_eq!(files(&folder), before);
-    assert_eq!(BusinessStore::workspace_of(&path).unwrap(), Some(workspace.clone()));
+    assert_eq!(
+        BusinessStore::workspace_of(&path).unwrap(),
+        Some(workspace.clone())
+    );
     let again = try_open(&folder, "tenant").unwrap();
     assert_eq!(again.workspace(), &workspace);
     assert!(again.check_tenant(&"other".parse().unwrap()).is_err());
@@ -87,7 +91,11 @@ fn a_newer_a_changed_and_a_foreign_schema_are_told_apart_and_left_untouched() {
 fn a_file_that_is_no_database_is_left_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("business.sqlite");
-    fs::write(&path, "not a database, but long enough to look like one ".repeat(40)).unwrap();
+    fs::write(
+        &path,
+        "not a database, but long enough to look like one ".repeat(40),
+    )
+    .unwrap();
     let before = files(&folder);
     assert_eq!(
         code_of(try_open(&folder, "tenant")),
@@ -102,10 +110,7 @@ fn a_missing_folder_and_a_missing_file_are_told() {
     let tenant = "tenant".parse().unwrap();
     let path = folder.path().join("nowhere").join("business.sqlite");
     let result = BusinessStore::open(&path, &tenant, SqlLimits::standard(), at());
-    assert_eq!(
-        code_of(result),
-        ("database-cannot-open", Kind::Unavailable)
-    );
+    assert_eq!(code_of(result), ("database-cannot-open", Kind::Unavailable));
     let path = folder.path().join("business.sqlite");
     let result = BusinessStore::open_read_only(&path, &tenant, SqlLimits::standard());
     assert_eq!(code_of(result), ("database-missing", Kind::Unavailable));
@@ -197,7 +202,8 @@ fn many_openers_of_a_new_file_agree() {
     let ids: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..6)
             .map(|_| {
-                scope.spawn(|| try_open(&folder, "tenant").map(|store| store.workspace().id.clone()))
+                scope
+                    .spawn(|| try_open(&folder, "tenant").map(|store| store.workspace().id.clone()))
             })
             .collect();
         threads
