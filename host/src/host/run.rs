@@ -123,6 +123,9 @@ pub(super) fn run(
 
 fn open_new(host: &Host, new: &super::task::NewTask) -> Result<Opened, Error> {
     let checked = admission::check(host, new)?;
+    if let (Some(stores), Some(_)) = (host.existing_stores()?, &new.seed) {
+        stores.refuse_seed()?;
+    }
     let stores = host.stores_for(&new.request.tenant)?;
     let lock = stores.workspace.claim(&new.request.id)?;
     if !stores.journal.load(&new.request.id)?.is_empty() {

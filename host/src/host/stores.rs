@@ -78,11 +78,17 @@ impl Stores {
 
     /// Fills the plugin's tables once, in a workspace without a task.
     pub(super) fn seed(&self, plugin: &PluginName, sql: &str, now: Timestamp) -> Result<(), Error> {
-        if let Some(task) = self.journal.tasks()?.into_iter().next() {
-            return Err(StoresError::NotNew { task }.into());
-        }
+        self.refuse_seed()?;
         self.business.seed(plugin, sql, now)?;
         Ok(())
+    }
+
+    /// Refuses a seed where there is a task.
+    pub(super) fn refuse_seed(&self) -> Result<(), Error> {
+        match self.journal.tasks()?.into_iter().next() {
+            Some(task) => Err(StoresError::NotNew { task }.into()),
+            None => Ok(()),
+        }
     }
 
     fn refuse_while_pinned(&self, request: &Request) -> Result<(), Error> {
