@@ -1,0 +1,86 @@
+//! Drives one task for `demo`, `run` and `resume`: host, display, signals, and what comes of it.
+
+use std::{path::Path, sync::Arc};
+
+use tokio::runtime::{Builder, Runtime};
+use wharf::{
+    Cancellation, Error, Host, HostBuilder, Outcome, RunOptions, Task,
+    plugin::CompileCache,
+    words::clock::{Clock, SystemClock},
+};
+
+use super::{
+    Session,
+    answer::Reply,
+    error::CliError,
+    progress::Display,
+    results::{self, Place},
+    signals,
+    way::Way,
+};
+
+/// Runs a task in the workspace of this directory.
+pub(super) fn drive(
+    session: &Session,
+    directory: &Path,
+    task: Task,
+    way: Way,
+) -> Result<Reply, Error> {
+    let setup = |source| CliError::Setup { source };
+    let workspace = std::path::absolute(directory).map_err(setup)?;
+    let host = HostBuilder::new(&workspace)
+        .compile_cache(compile_cache(session))
+        .build()?;
+    let id = task.id().clone();
+    let outcome = runtime()
+        .map_err(setup)?
+        .block_on(run(session, &host, task, way))?;
+    let place = Place {
+        workspace: &workspace,
+        task: &id,
+    };
+    match outcome {
+        Outcome::Finished(finished) => results::finished(session, place, &finished),
+        Outcome::Checkpoint(checkpoint) => {
+            results::checkpoint(session, place, checkpoint, SystemClock.now())
+        }
+        _ => Ok(results::cancelled(session, place)),
+    }
+}
+
+async fn run(session: &Session, host: &Host, task: Task, way: Way) -> Result<Outcome, Error> {
+    let display = Display::start(session, task.id(), Arc::new(SystemClock));
+    let cancellation = Cancellation::new();
+    let on_signal = display.clone();
+    signals::watch(cancellation.clone(), move || on_signal.cancelling())
+        .map_err(|source| CliError::Setup { source })?;
+    let mut options = RunOptions::default();
+    options.stop_after = way.stop_after;
+    options.cancellation = cancellation;
+    options.progress = Some(display.sink());
+    let outcome = host.run(&way.pattern, task, options).await;
+    display.finish();
+    outcome
+}
+
+/// One worker, so that signals are heard whatever the run does to the thread that waits for it.
+fn runtime() -> std::io::Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("wharf")
+        .enable_all()
+        .build()
+}
+
+/// The compile cache, where it can be used: it saves time, and nothing else depends on it.
+pub(super) fn compile_cache(session: &Session) -> Option<std::path::PathBuf> {
+    let folder = session.environment.compile_cache.clone()?;
+    match CompileCache::open(&folder) {
+        Ok(_) => Some(folder),
+        Err(error) => {
+            let error = Error::from(error);
+            tracing::warn!(why = error.why(), fix = %error.hint(), "{error}; compiled plugins are not kept");
+            None
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The display where nothing can be redrawn: a short line for each change, without escape codes.
+
+use std::{
+    io::{Write as _, stderr},
+    sync::{Mutex, PoisonError},
+};
+
+use wharf::{Progress, ProgressBody, core::view::StepState};
+
+use super::{super::escape::escaped, scene::Scene};
+
+/// Remembers what was said last.
+#[derive(Default)]
+pub(in super::super) struct Lines(Mutex<Option<Scene>>);
+
+impl Lines {
+    /// Something happened.
+    pub(super) fn show(&self, progress: &Progress) {
+        let ProgressBody::Record { view, .. } = &progress.body else {
+            return;
+        };
+        let after = Scene::from(&**view);
+        let mut before = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        say(&changes(before.as_ref(), &after));
+        *before = Some(after);
+    }
+
+    /// The run was asked to stop.
+    pub(super) fn cancelling(&self) {
+        say(&["cancelling: what is running ends first; once more leaves at once".to_owned()]);
+    }
+}
+
+fn say(lines: &[String]) {
+    let text: String = lines
+        .iter()
+        .flat_map(|line| [line.as_str(), "\n"])
+        .collect();
+    // If standard error is gone, nobody reads the progress; the run goes on.
+    let _ = stderr().lock().write_all(text.as_bytes());
+}
+
+/// One line for each difference that a person cares about.
+fn changes(before: Option<&Scene>, after: &Scene) -> Vec<String> {
+    let mut lines = Vec::new();
+    let plans_before = before.map_or(0, |scene| scene.plan_version);
+    for version in plans_before + 1..=after.plan_version {
+        let ids: Vec<String> = after
+            .steps
+            .iter()
+            .filter(|step| step.version == version)
+            .map(|step| escaped(&step.id))
+            .collect();
+        lines.push(if ids.is_empty() {
+            format!("plan {version}: accepted, no step")
+        } else {
+            format!("plan {version}: accepted: {}", ids.join(", "))
+        });
+    }
+    for step in &after.steps {
+        let old = before.and_then(|scene| {
+            scene
+                .steps
+                .iter()
+                .find(|old| (old.version, &old.id) == (step.version, &step.id))
+        });
+        if old.map(|old| old.state) != Some(step.state) {
+            let state = match step.state {
+                StepState::Running => "running",
+                StepState::Completed => "completed",
+                StepState::Declined => "declined",
+                StepState::Failed => "failed",
+                _ => continue,
+            };
+            lines.push(format!(
+                "plan {}: {}: {state}",
+                step.version,
+                escaped(&step.id)
+            ));
+        }
+    }
+    if before.map(|scene| scene.stage) != Some(after.stage)
+        && !matches!(after.stage, "step" | "recover")
+    {
+        let (used, allowed) = after.plans;
+        lines.push(match (after.stage, after.stop_reason) {
+            ("plan", _) => format!("plan: asking, {used} of {allowed} attempts used"),
+            ("done", Some(reason)) => format!("done: {reason}"),
+            (stage, _) => stage.to_owned(),
+        });
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::super::step_list::StepLine, *};
+
+    #[test]
+    fn each_change_is_one_line_and_no_change_is_none() {
+        let step = |state| StepLine {
+            version: 1,
+            id: "a".into(),
+            tool: "t".into(),
+            state,
+        };
+        let begun = Scene::begun();
+        assert_eq!(changes(None, &begun), ["snapshot"]);
+        let accepted = Scene {
+            stage: "step",
+            plan_version: 1,
+            steps: vec![step(StepState::Pending)],
+            ..Scene::begun()
+        };
+        assert_eq!(changes(Some(&begun), &accepted), ["plan 1: accepted: a"]);
+        assert!(changes(Some(&accepted), &accepted).is_empty());
+        let running = Scene {
+            steps: vec![step(StepState::Running)],
+            ..accepted.clone()
+        };
+        assert_eq!(changes(Some(&accepted), &running), ["plan 1: a: running"]);
+        let done = Scene {
+            stage: "done",
+            status: "completed",
+            stop_reason: Some("completed"),
+            steps: vec![step(StepState::Completed)],
+            ..accepted
+        };
+        assert_eq!(
+            changes(Some(&running), &done),
+            ["plan 1: a: completed", "done: completed"]
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! The answers of a run: a report, a checkpoint, or the notice that it was cancelled.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use wharf::{
+    Checkpoint, Error, TaskId,
+    host::{self, Finished, TaskStatus},
+};
+
+use super::{
+    Session,
+    answer::{Answer, Reply},
+    error::CliError,
+    escape::{escaped, shell_word},
+    exit::Exit,
+    look::Look,
+    status, summary,
+};
+
+/// Which task, and where.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// The workspace, as an absolute path.
+    pub(super) workspace: &'a Path,
+    /// The task.
+    pub(super) task: &'a TaskId,
+}
+
+impl Place<'_> {
+    /// The command that goes on with it.
+    fn resume(self) -> String {
+        format!(
+            "wharf resume --dir {} --task {}",
+            shell_word(&self.workspace.to_string_lossy()),
+            self.task
+        )
+    }
+}
+
+/// The task is finished.
+pub(super) fn finished(
+    session: &Session,
+    place: Place<'_>,
+    finished: &Finished,
+) -> Result<Reply, Error> {
+    let report =
+        serde_json::from_str(&finished.report).map_err(|source| CliError::Json { source })?;
+    let Place { workspace, task } = place;
+    let exit = Exit::of_status(finished.status);
+    Reply::answer(
+        &FinishedAnswer {
+            workspace,
+            task,
+            directory: &finished.directory,
+            report,
+            exit,
+        },
+        session,
+    )
+}
+
+/// The run stopped where it was asked to.
+pub(super) fn checkpoint(
+    session: &Session,
+    place: Place<'_>,
+    checkpoint: Checkpoint,
+    now: Timestamp,
+) -> Result<Reply, Error> {
+    let status = host::status(place.workspace, place.task, now)?;
+    let Place { workspace, task } = place;
+    Reply::answer(
+        &CheckpointAnswer {
+            workspace,
+            task,
+            directory: &status.directory,
+            checkpoint,
+            resume: place.resume(),
+            status: &status,
+        },
+        session,
+    )
+}
+
+/// The run was cancelled.
+pub(super) fn cancelled(session: &Session, place: Place<'_>) -> Reply {
+    let what = session.stderr.warn("cancelled");
+    // A run that was cancelled before it was admitted leaves nothing to go on with.
+    let admitted = host::tasks(place.workspace).is_ok_and(|tasks| tasks.contains(place.task));
+    let (why, fix) = if admitted {
+        (
+            "a signal asked for it; the task is saved as it stands and can be resumed",
+            place.resume(),
+        )
+    } else {
+        (
+            "a signal asked for it; the task was not admitted yet",
+            "give the same command again".into(),
+        )
+    };
+    Reply::notice(
+        format!(
+            "{what}: task {}\n  why: {why}\n  fix: {}\n",
+            place.task,
+            escaped(&fix)
+        ),
+        Exit::Cancelled,
+    )
+}
+
+#[derive(Serialize)]
+struct FinishedAnswer<'a> {
+    workspace: &'a Path,
+    task: &'a TaskId,
+    directory: &'a Path,
+    report: &'a RawValue,
+    #[serde(skip)]
+    exit: Exit,
+}
+
+impl Answer for FinishedAnswer<'_> {
+    fn text(&self, look: Look) -> String {
+        summary::of(self.report.get(), self.directory, look)
+    }
+
+    fn exit(&self) -> Exit {
+        self.exit
+    }
+}
+
+#[derive(Serialize)]
+struct CheckpointAnswer<'a> {
+    workspace: &'a Path,
+    task: &'a TaskId,
+    directory: &'a Path,
+    checkpoint: Checkpoint,
+    #[serde(skip)]
+    resume: String,
+    #[serde(skip)]
+    status: &'a TaskStatus,
+}
+
+impl Answer for CheckpointAnswer<'_> {
+    fn text(&self, look: Look) -> String {
+        let reached = match self.checkpoint {
+            Checkpoint::Plan => "a plan was accepted, nothing of it has begun",
+            Checkpoint::Step => "one step was completed",
+            Checkpoint::Report => "the report is durable, nothing is published yet",
+            _ => "as asked",
+        };
+        let mut text = format!("{}: {reached}\n", look.warn("stopped"));
+        for line in status::lines(self.status, look) {
+            text += &format!("{line}\n");
+        }
+        text + &format!("go on with: {}\n", escaped(&self.resume))
+    }
+
+    fn exit(&self) -> Exit {
+        Exit::Checkpoint
+    }
+}

@@ -1,0 +1,177 @@
+//! How a task is run: options of `demo`, `run` and `resume` alike, neither part of the request nor remembered.
+
+use std::{ffi::OsString, path::PathBuf, sync::Arc};
+
+use clap::{
+    Args, ValueEnum,
+    builder::{OsStringValueParser, TypedValueParser as _},
+};
+use wharf::{Checkpoint, Error, PlanExecute, Planner, technologies::script_planner::ScriptPlanner};
+
+use super::error::CliError;
+
+/// As typed.
+#[derive(Debug, Args)]
+pub(super) struct WayArgs {
+    /// Who proposes plans: `search` needs no model; `script:FILE` holds a model's answers, one JSON object per line.
+    #[arg(long, value_name = "search|script:FILE", default_value = "search", value_parser = OsStringValueParser::new().try_map(planner))]
+    planner: PlannerChoice,
+    /// Where working sets are kept while the task runs.
+    // Read leniently: what looks like an address may hold a password, and must not stand in an error.
+    #[arg(long, value_name = "embedded", default_value = "embedded", value_parser = OsStringValueParser::new().map(context))]
+    context: ContextChoice,
+    /// Stops there: a plan accepted, before its effects; one step completed; or the report durable, nothing published.
+    #[arg(long, value_name = "plan|step|report", value_enum)]
+    stop_after: Option<StopAfter>,
+}
+
+/// As the library takes it.
+pub(super) struct Way {
+    /// The pattern with its planner.
+    pub(super) pattern: PlanExecute,
+    /// Where to stop, if anywhere.
+    pub(super) stop_after: Option<Checkpoint>,
+}
+
+impl WayArgs {
+    /// Reads the script, where one is named. Writes nothing.
+    pub(super) fn resolve(&self) -> Result<Way, Error> {
+        match self.context {
+            ContextChoice::Embedded => (),
+            ContextChoice::Redis => return Err(CliError::NoRedis.into()),
+            ContextChoice::Other => return Err(CliError::UnknownContext.into()),
+        }
+        let planner = match &self.planner {
+            PlannerChoice::Search => Planner::Search,
+            PlannerChoice::Script(path) => Planner::Model(Arc::new(ScriptPlanner::read(path)?)),
+            PlannerChoice::Model => return Err(CliError::NoModel.into()),
+        };
+        let stop_after = self.stop_after.map(|stop| match stop {
+            StopAfter::Plan => Checkpoint::Plan,
+            StopAfter::Step => Checkpoint::Step,
+            StopAfter::Report => Checkpoint::Report,
+        });
+        Ok(Way {
+            pattern: PlanExecute::new(planner),
+            stop_after,
+        })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum PlannerChoice {
+    Search,
+    Script(PathBuf),
+    Model,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ContextChoice {
+    Embedded,
+    Redis,
+    Other,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum StopAfter {
+    /// A plan was accepted, before its effects.
+    Plan,
+    /// One step was completed.
+    Step,
+    /// The report is durable, nothing is published.
+    Report,
+}
+
+fn planner(typed: OsString) -> Result<PlannerChoice, &'static str> {
+    match typed.to_str() {
+        Some("search") => return Ok(PlannerChoice::Search),
+        Some("model") => return Ok(PlannerChoice::Model),
+        _ => (),
+    }
+    let file = typed
+        .as_encoded_bytes()
+        .strip_prefix(b"script:")
+        .filter(|file| !file.is_empty());
+    // Whatever follows a prefix of ASCII is as the operating system gave it.
+    file.and_then(path)
+        .map(PlannerChoice::Script)
+        .ok_or("it is `search`, or `script:` and a file")
+}
+
+#[cfg(unix)]
+fn path(bytes: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt as _;
+    Some(std::ffi::OsStr::from_bytes(bytes).into())
+}
+
+#[cfg(not(unix))]
+fn path(bytes: &[u8]) -> Option<PathBuf> {
+    std::str::from_utf8(bytes).ok().map(PathBuf::from)
+}
+
+fn context(typed: OsString) -> ContextChoice {
+    match typed.to_str() {
+        Some("embedded") => ContextChoice::Embedded,
+        Some(address) if address.starts_with("redis://") || address.starts_with("rediss://") => {
+            ContextChoice::Redis
+        }
+        _ => ContextChoice::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_planner_is_a_name_or_a_script() {
+        assert_eq!(planner("search".into()), Ok(PlannerChoice::Search));
+        assert_eq!(planner("model".into()), Ok(PlannerChoice::Model));
+        assert_eq!(
+            planner("script:a:b.jsonl".into()),
+            Ok(PlannerChoice::Script("a:b.jsonl".into()))
+        );
+        assert!(planner("script:".into()).is_err());
+        assert!(planner("Search".into()).is_err());
+    }
+
+    fn refusal(planner: PlannerChoice, context: ContextChoice) -> Error {
+        let way = WayArgs {
+            planner,
+            context,
+            stop_after: None,
+        };
+        way.resolve().err().expect("it is refused")
+    }
+
+    #[test]
+    fn what_belongs_to_a_later_version_is_refused_as_bad_input() {
+        let model = refusal(PlannerChoice::Model, ContextChoice::Embedded);
+        let redis = refusal(
+            PlannerChoice::Search,
+            context("redis://:secret@host".into()),
+        );
+        for (error, code) in [
+            (model, "planner-not-available"),
+            (redis, "context-not-available"),
+        ] {
+            assert_eq!(
+                (error.code(), error.kind()),
+                (code, wharf::Kind::InvalidInput)
+            );
+        }
+    }
+
+    #[test]
+    fn a_mistyped_address_never_stands_in_an_error() {
+        let error = refusal(
+            PlannerChoice::Search,
+            context("redsi://:secret@host".into()),
+        );
+        assert_eq!(error.code(), "usage");
+        assert!(
+            !super::super::error::render(&error, super::super::look::Look::plain())
+                .contains("secret")
+        );
+    }
+}
