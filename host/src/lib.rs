@@ -8,13 +8,13 @@
 //! - [`host`]: the wiring; begin with [`HostBuilder`]
 //! - `cli`: the command line
 
-pub mod business;
-pub mod core;
-pub mod host;
-pub mod plugin;
-pub mod sqlite;
-pub mod technologies;
 pub mod words;
+pub mod core;
+pub mod sqlite;
+pub mod plugin;
+pub mod business;
+pub mod technologies;
+pub mod host;
 
 pub use crate::{
     core::{
