@@ -336,8 +336,12 @@ impl Business for BusinessStore {
         self.reading(|connection| Ok(ledger::of_task(connection, &self.path, task)?))
     }
 
+    /// A store that was opened for reading only settles nothing: whoever reads through it writes nothing that relies on it.
     fn settle(&self) -> Result<(), Error> {
-        Ok(self.writer()?.settle()?)
+        match &self.writer {
+            Some(writer) => Ok(writer.settle()?),
+            None => Ok(()),
+        }
     }
 
     fn anchor(&self, task: &TaskId, position: &Position) -> Result<(), Error> {
