@@ -64,8 +64,8 @@ pub struct EngineLimits {
     pub table_elements: NonZeroUsize,
     /// The most that [`PluginLimits::instances`] may be.
     pub instances: NonZeroU32,
-    /// Bytes of stack for the plugin's code, of the calling thread's own stack: a thread that calls plugins needs
-    /// this and 512 KiB for the host on top.
+    /// Bytes of stack for the plugin's code, at most 1 MiB. It is taken from the calling thread's own stack: a thread that
+    /// calls plugins needs this and 512 KiB for the host on top.
     pub guest_stack_bytes: NonZeroUsize,
 }
 

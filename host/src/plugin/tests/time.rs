@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::{
     core::ports::domain::Domain as _,
+    plugin::{call, log::GuestLog},
     words::clock::{Clock as _, SystemClock},
 };
 
@@ -62,6 +63,21 @@ fn a_spinning_plugin_on_a_blocking_thread_does_not_stop_the_one_worker_beside_it
 }
 
 #[test]
+fn a_component_that_never_finishes_starting_ends_by_the_deadline() {
+    let endless = ENGINE.component(&files::endless_start(), None).unwrap();
+    let limits = PluginLimits {
+        call_millis: 100.try_into().unwrap(),
+        ..PluginLimits::standard()
+    };
+    let mut store = call::store(&ENGINE, limits, GuestLog::new("p".into(), "f", &limits));
+    let error = ENGINE
+        .linker()
+        .instantiate(&mut store, &endless)
+        .unwrap_err();
+    assert_eq!(error.downcast_ref(), Some(&wasmtime::Trap::Interrupt));
+}
+
+#[test]
 fn the_time_of_a_prepared_step_runs_from_its_performance_on() {
     let plugin = within(100);
     let prepared = plugin
@@ -88,6 +104,7 @@ fn a_batch_of_candidates_ends_by_ten_calls_time_though_each_is_in_time() {
         .unwrap_err();
     let took = SystemClock.now().as_millisecond() - before;
     assert_eq!(error.code(), "plugin-deadline");
+    assert!(error.to_string().ends_with("it ran longer than its 600 ms"));
     assert!((600..3000).contains(&took), "{took}");
     assert!(tried > 10, "{tried}");
 }

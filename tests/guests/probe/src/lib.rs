@@ -25,6 +25,19 @@ use contract::{
 struct Probe;
 
 contract::export!(Probe with_types_in contract);
+wasi::export!(Probe with_types_in wasi);
+
+struct Counter;
+
+impl wasi::exports::wharf::probe::counters::Guest for Probe {
+    type Counter = Counter;
+}
+
+impl wasi::exports::wharf::probe::counters::GuestCounter for Counter {
+    fn new() -> Self {
+        Self
+    }
+}
 
 /// The goal's word and argument.
 fn order(task: &Task) -> (&str, &str) {
@@ -266,6 +279,12 @@ fn act(word: &str, argument: &str) -> Option<String> {
             for _ in 0..number(argument) {
                 let pollable = wasi::wasi::clocks::monotonic_clock::subscribe_duration(1);
                 core::mem::forget(pollable);
+            }
+            None
+        }
+        "own-handles" => {
+            for _ in 0..number(argument) {
+                core::mem::forget(wasi::exports::wharf::probe::counters::Counter::new(Counter));
             }
             None
         }
