@@ -290,7 +290,7 @@ fn message_bytes() {
 fn sandboxes() {
     let few = EngineLimits {
         sandboxes: 1.try_into().unwrap(),
-        ..EngineLimits::standard()
+        ..EngineLimits::small()
     };
     let cache = CompileCache::open(target().join("guests/compiled")).unwrap();
     let engine = PluginEngine::new(few).unwrap();
