@@ -87,7 +87,11 @@ impl Linked {
         match state.stop.take() {
             Some(Stop::Fatal(fatal)) => fatal,
             Some(stop) => self.refused(function, self.limit(&stop)),
-            None => self.refused(function, self.fault(&error, state.log.panic_text())),
+            None => {
+                let millis = state.window_millis;
+                let panic = state.log.panic_text();
+                self.refused(function, self.fault(&error, millis, panic))
+            }
         }
     }
 
@@ -111,24 +115,19 @@ impl Linked {
         }
     }
 
-    fn fault(&self, error: &wasmtime::Error, panic: String) -> CallFault {
+    fn fault(&self, error: &wasmtime::Error, millis: u64, panic: String) -> CallFault {
         if error.is::<PoolConcurrencyLimitError>() {
             return CallFault::Overloaded;
         }
         if let Some(I32Exit(status)) = error.downcast_ref() {
             return CallFault::Exited { status: *status };
         }
-        let handles = CallFault::HandleLimit {
-            limit: self.limits.handles.get(),
-        };
         if matches!(error.downcast_ref(), Some(ResourceTableError::Full)) {
-            return handles;
+            return self.handles();
         }
         let frames = frames(error);
         match error.downcast_ref::<Trap>() {
-            Some(Trap::Interrupt) => CallFault::Deadline {
-                millis: self.limits.call_millis.get(),
-            },
+            Some(Trap::Interrupt) => CallFault::Deadline { millis },
             Some(Trap::StackOverflow) => CallFault::StackOverflow {
                 limit: self.engine.limits().guest_stack_bytes.get(),
             },
@@ -144,12 +143,20 @@ impl Linked {
         }
     }
 
+    const fn handles(&self) -> CallFault {
+        CallFault::HandleLimit {
+            limit: self.limits.handles.get(),
+        }
+    }
+
     /// wasmtime has no type for these; a test for each shows that its words are still the same.
     fn untyped(&self, text: &str, frames: Vec<String>) -> CallFault {
         if text.contains("fuel allocated for hostcalls has been exhausted") {
             CallFault::HostBufferLimit {
                 limit: self.limits.host_copy_bytes.get(),
             }
+        } else if text.contains("store handle limit exceeded") {
+            self.handles()
         } else if text.contains("invalid utf-8") || text.contains("incomplete utf-8") {
             CallFault::violation("a text of its is not UTF-8")
         } else if text.contains("instance count too high") {
@@ -248,23 +255,29 @@ impl Sandbox {
 
     /// Starts a batch: from now on [`BATCH_CALLS`] times the time of one call for all of it together.
     pub(super) fn batch(mut self) -> Self {
-        let all = self
-            .linked
-            .limits
-            .call_millis
-            .get()
-            .saturating_mul(BATCH_CALLS);
-        self.ends = Some(self.linked.engine.ticks().saturating_add(ticks(all)));
+        let all = ticks(self.batch_millis());
+        self.ends = Some(self.linked.engine.ticks().saturating_add(all));
         self
     }
 
-    /// The next call of a batch: the budgets of one call, in what is left of the batch's time.
+    /// The next call of a batch: time and host calls of one call, in what is left of the batch's time. The log's budget
+    /// is that of the sandbox and is not renewed.
     pub(super) fn next(mut self) -> Self {
         let now = self.linked.engine.ticks();
         let left = self.ends.map_or(u64::MAX, |ends| ends.saturating_sub(now));
         let one = ticks(self.linked.limits.call_millis.get());
         self.store.set_epoch_deadline(one.min(left));
-        self.store.data_mut().renew();
+        let all = self.batch_millis();
+        let state = self.store.data_mut();
+        state.renew();
+        if left < one {
+            state.window_millis = all;
+        }
         self
+    }
+
+    fn batch_millis(&self) -> u64 {
+        let one = self.linked.limits.call_millis.get();
+        one.saturating_mul(BATCH_CALLS)
     }
 }

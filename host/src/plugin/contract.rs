@@ -1,7 +1,7 @@
 //! Between the generated bindings of contract 0.1.0 and the core's own model.
 //!
-//! Owns every check of what a plugin answers: sizes, JSON, names, and what the contract's text asks for beyond its types.
-//! Never calls a plugin. Called by `domain.rs`.
+//! Owns every check of what a plugin answers: sizes, JSON, names, and what the contract's text asks for beyond its types;
+//! those of its own description stand in `description.rs`. Never calls a plugin. Called by `domain.rs`.
 
 use std::{collections::HashSet, num::NonZeroUsize};
 
@@ -14,18 +14,18 @@ use super::{
 use crate::{
     core::{
         contract::{
-            Artifact, Completed, Conclusion, Descriptor, Effect, Failure, Migration, OperationKey,
-            Plan, PlanStatus, Step, StepAnswer, Subject, Tool, Violation,
+            Artifact, Completed, Conclusion, Effect, Failure, OperationKey, Plan, PlanStatus, Step,
+            StepAnswer, Subject, Tool, Violation,
         },
-        request::{Request, is_text},
+        request::Request,
     },
     words::{
-        id::{StepId, is_identifier},
+        id::StepId,
         json::{JsonError, JsonText},
     },
 };
 
-type Checked<T> = Result<T, CallFault>;
+pub(super) type Checked<T> = Result<T, CallFault>;
 
 pub(super) fn task(request: &Request) -> types::Task {
     types::Task {
@@ -70,137 +70,6 @@ pub(super) fn completed(completed: &Completed) -> types::Completed {
 
 pub(super) fn json_text(json: &JsonText) -> String {
     json.as_str().to_owned()
-}
-
-pub(super) fn descriptor(found: types::Descriptor, limits: &PluginLimits) -> Checked<Descriptor> {
-    let texts = [
-        &found.name,
-        &found.version,
-        &found.instructions,
-        &found.input_schema,
-    ];
-    let tools = found.tools.iter().flat_map(|tool| {
-        let arguments = tool.arguments.as_ref();
-        [
-            Some(&tool.name),
-            Some(&tool.description),
-            Some(&tool.postcondition),
-            arguments,
-        ]
-    });
-    let migrations = found.migrations.iter().map(|migration| &migration.sql);
-    let bytes = texts
-        .into_iter()
-        .chain(tools.flatten())
-        .chain(migrations)
-        .map(String::len)
-        .sum();
-    within("descriptor", bytes, limits.descriptor_bytes)?;
-
-    if !is_identifier(&found.name) {
-        return Err(violation(
-            "the plugin's name is not 1 to 80 letters, digits, `_` or `-`",
-            &found.name,
-        ));
-    }
-    if !is_text(&found.version) {
-        return Err(violation(
-            "the plugin's version is blank or too long",
-            &found.version,
-        ));
-    }
-    if !(1..=100).contains(&found.max_steps) {
-        return Err(CallFault::violation(format!(
-            "max-steps is {}, allowed are 1 to 100",
-            found.max_steps
-        )));
-    }
-    let mut names = HashSet::new();
-    let mut tools = Vec::with_capacity(found.tools.len());
-    for tool in found.tools {
-        if !names.insert(tool.name.clone()) {
-            return Err(violation("two tools have the same name", &tool.name));
-        }
-        tools.push(self::tool(tool, limits)?);
-    }
-    Ok(Descriptor {
-        input_schema: schema("the input schema", found.input_schema, limits)?,
-        name: found.name,
-        version: found.version,
-        instructions: found.instructions,
-        tools,
-        migrations: self::migrations(found.migrations)?,
-        max_steps: found.max_steps,
-    })
-}
-
-fn tool(found: types::Tool, limits: &PluginLimits) -> Checked<Tool> {
-    if !is_identifier(&found.name) {
-        return Err(violation(
-            "a tool's name is not 1 to 80 letters, digits, `_` or `-`",
-            &found.name,
-        ));
-    }
-    let effect = match found.effect {
-        types::Effect::Read => Effect::Read,
-        types::Effect::Write => Effect::Write,
-        types::Effect::External => {
-            return Err(violation(
-                "a tool declares the effect `external`, which this version of the contract reserves",
-                &found.name,
-            ));
-        }
-    };
-    if !is_text(&found.postcondition) {
-        return Err(violation(
-            "a tool's postcondition is blank or too long",
-            &found.name,
-        ));
-    }
-    let arguments = found
-        .arguments
-        .map(|text| {
-            schema(
-                &format!("the arguments' schema of {}", found.name),
-                text,
-                limits,
-            )
-        })
-        .transpose()?;
-    Ok(Tool {
-        name: found.name,
-        description: found.description,
-        effect,
-        postcondition: found.postcondition,
-        arguments,
-    })
-}
-
-fn migrations(found: Vec<types::Migration>) -> Checked<Vec<Migration>> {
-    let mut migrations: Vec<Migration> = Vec::with_capacity(found.len());
-    for types::Migration { version, sql } in found {
-        let follows = match migrations.last() {
-            None => version == 1,
-            Some(last) => version > last.version,
-        };
-        if !follows || sql.trim().is_empty() {
-            return Err(CallFault::violation(format!(
-                "the migration {version} is empty, or not in ascending order from 1"
-            )));
-        }
-        migrations.push(Migration { version, sql });
-    }
-    Ok(migrations)
-}
-
-fn schema(what: &str, text: String, limits: &PluginLimits) -> Checked<JsonText> {
-    let json = json(what, text, limits.descriptor_bytes, limits)?;
-    let value = json.value();
-    if value.is_object() || value.is_boolean() {
-        Ok(json)
-    } else {
-        Err(CallFault::violation(format!("{what} is not a JSON Schema")))
-    }
 }
 
 pub(super) fn subject(
@@ -398,7 +267,12 @@ fn message(text: String, limits: &PluginLimits) -> Checked<String> {
     Ok(text)
 }
 
-fn json(what: &str, text: String, bytes: NonZeroUsize, limits: &PluginLimits) -> Checked<JsonText> {
+pub(super) fn json(
+    what: &str,
+    text: String,
+    bytes: NonZeroUsize,
+    limits: &PluginLimits,
+) -> Checked<JsonText> {
     JsonText::parse(text, limits.json(bytes)).map_err(|error| match error {
         JsonError::TooLarge { found, allowed } => CallFault::OutputLimit {
             what: "JSON text",
@@ -409,7 +283,7 @@ fn json(what: &str, text: String, bytes: NonZeroUsize, limits: &PluginLimits) ->
     })
 }
 
-fn within(what: &'static str, found: usize, allowed: NonZeroUsize) -> Checked<()> {
+pub(super) fn within(what: &'static str, found: usize, allowed: NonZeroUsize) -> Checked<()> {
     if found > allowed.get() {
         return Err(CallFault::OutputLimit {
             what,
@@ -420,6 +294,6 @@ fn within(what: &'static str, found: usize, allowed: NonZeroUsize) -> Checked<()
     Ok(())
 }
 
-fn violation(text: &str, found: &str) -> CallFault {
+pub(super) fn violation(text: &str, found: &str) -> CallFault {
     CallFault::violation(format!("{text}: {}", excerpt(found)))
 }

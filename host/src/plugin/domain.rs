@@ -10,7 +10,7 @@ use super::{
     bindings::wharf::domain::types,
     cache::CompileCache,
     call::{Linked, Sandbox},
-    contract,
+    contract, description,
     engine::PluginEngine,
     fault::CallFault,
     limits::PluginLimits,
@@ -68,7 +68,7 @@ impl Plugin {
         let found = unnamed.call("describe", |store, exports| {
             exports.wharf_domain_validator().call_describe(store)
         })?;
-        let descriptor = contract::descriptor(found, &limits)
+        let descriptor = description::descriptor(found, &limits)
             .map_err(|fault| unnamed.refused("describe", fault))?;
         linked.name = descriptor.name.as_str().into();
         Ok(Self {

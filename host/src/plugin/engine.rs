@@ -37,6 +37,9 @@ use crate::words::{
 /// The length of a tick in milliseconds; shorter ones drift.
 pub(super) const TICK_MILLIS: u64 = 10;
 
+/// The most stack for a plugin's code: it is taken from the calling thread's own, of which Rust gives 2 MiB.
+const GUEST_STACK_MOST: usize = 1024 * 1024;
+
 /// Compiles and runs plugins. Cheap to clone; all clones are one engine. Its ticker thread ends with the last of them
 /// and the last plugin loaded with it.
 #[derive(Clone)]
@@ -63,6 +66,12 @@ impl PluginEngine {
 
     /// As [`Self::new`], with a name for the ticker's thread.
     pub(super) fn named(limits: EngineLimits, ticker: &str) -> Result<Self, EngineError> {
+        if limits.guest_stack_bytes.get() > GUEST_STACK_MOST {
+            return Err(EngineError::StackTooLarge {
+                asked: limits.guest_stack_bytes.get(),
+                most: GUEST_STACK_MOST,
+            });
+        }
         let engine = Engine::new(&config(&limits)).map_err(|source| EngineError::NotStarted {
             limits: Box::new(limits),
             source: source.into(),
@@ -120,9 +129,14 @@ impl PluginEngine {
         if let Some(component) = &*slot {
             return Ok(component.clone());
         }
-        let component = match cache.and_then(|cache| cache.load(&self.0.engine, bytes.digest())) {
-            Some(component) => component,
-            None => self.compile(bytes, cache)?,
+        let cached = cache.and_then(|cache| cache.load(&self.0.engine, bytes.digest()));
+        let component = match cached.map_or_else(|| self.compile(bytes, cache), Ok) {
+            Ok(component) => component,
+            Err(error) => {
+                // Whoever hands in rubbish takes up no room.
+                lock(&self.0.components).remove(&bytes.digest());
+                return Err(error);
+            }
         };
         *slot = Some(component.clone());
         Ok(component)
@@ -193,8 +207,9 @@ fn config(limits: &EngineLimits) -> Config {
     let mut config = Config::new();
     config
         .allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)))
-        // Address space for exactly what a memory may grow to, with a small guard, instead of 4 GiB each: bounds are
-        // checked by code, and an engine starts where address space is rationed.
+        // Address space for exactly what a memory may grow to, with a small guard, instead of 4 GiB each: an engine
+        // starts where address space is rationed (16 GiB instead of 264 GiB). Bounds are then checked by code, which
+        // costs guests that do little but read and write memory about a fifth.
         .memory_reservation(limits.memory_bytes.get() as u64)
         .memory_guard_size(64 * 1024)
         .guard_before_linear_memory(false)
@@ -262,6 +277,14 @@ pub enum EngineError {
         /// Why.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The plugin's code would use up the stack of the thread that calls it, which ends the process.
+    #[error("the guest stack is {asked} bytes, at most {most} are safe")]
+    StackTooLarge {
+        /// Bytes asked for.
+        asked: usize,
+        /// The most.
+        most: usize,
+    },
     /// The thread that counts time could not be started.
     #[error("the thread that counts the time of plugins does not start")]
     NoThread(#[source] std::io::Error),
@@ -277,6 +300,11 @@ impl Fault for EngineError {
                 "plugin-engine-not-started",
                 Kind::Unavailable,
                 "set fewer sandboxes or less memory per sandbox, or allow more address space (ulimit -v)",
+            ),
+            Self::StackTooLarge { .. } => Facts::new(
+                "plugin-engine-stack-too-large",
+                Kind::InvalidInput,
+                "set a smaller guest stack",
             ),
             Self::NoThread(_) => Facts::new(
                 "plugin-engine-no-thread",

@@ -90,7 +90,7 @@ impl Fault for LoadError {
             ),
             Self::MissingImports { .. } => (
                 "plugin-missing-imports",
-                Kind::Denied,
+                Kind::InvalidInput,
                 "remove what needs them: a plugin gets the contract's own imports and inert WASI 0.2, no network, no threads",
             ),
             Self::OtherInterfaces(_) => (

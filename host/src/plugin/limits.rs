@@ -21,7 +21,8 @@ pub struct PluginLimits {
     /// Core instances that the component consists of.
     pub instances: NonZeroU32,
     /// Wall-clock milliseconds, host calls included; rounded up to 10 ms, and ends at most 20 ms late on a machine that
-    /// is not overloaded. Counted by the engine's ticker: code in the host (SQL) is not interrupted, but counts.
+    /// is not overloaded. Counted by the engine's ticker: code in the host (SQL) is not interrupted, but counts. A batch
+    /// of candidates in one sandbox has ten times this together.
     pub call_millis: NonZeroU64,
     /// Calls from the plugin into the host: statements, log lines, and WASI calls for streams, clocks and random bytes.
     pub host_calls: NonZeroU64,
@@ -64,8 +65,8 @@ pub struct EngineLimits {
     pub table_elements: NonZeroUsize,
     /// The most that [`PluginLimits::instances`] may be.
     pub instances: NonZeroU32,
-    /// Bytes of stack for the plugin's code, of the calling thread's own stack: a thread that calls plugins needs
-    /// this and 512 KiB for the host on top.
+    /// Bytes of stack for the plugin's code, at most 1 MiB. It is taken from the calling thread's own stack: a thread that
+    /// calls plugins needs this and 512 KiB for the host on top.
     pub guest_stack_bytes: NonZeroUsize,
 }
 
@@ -167,6 +168,18 @@ impl EngineLimits {
             table_elements: nonzero!(NonZeroUsize, 100_000),
             instances: nonzero!(NonZeroU32, 64),
             guest_stack_bytes: nonzero!(NonZeroUsize, 512 * KIB),
+        }
+    }
+
+    /// For one task at a time, and where address space is rationed: 4 sandboxes, each with up to 64 MiB of memory, 20,000
+    /// table elements and 64 instances, and 512 KiB of stack. Reserves about half a GiB of address space.
+    #[must_use]
+    pub const fn small() -> Self {
+        Self {
+            sandboxes: nonzero!(NonZeroU32, 4),
+            memory_bytes: nonzero!(NonZeroUsize, 64 * MIB),
+            table_elements: nonzero!(NonZeroUsize, 20_000),
+            ..Self::standard()
         }
     }
 }

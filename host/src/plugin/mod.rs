@@ -25,6 +25,7 @@ mod state;
 
 mod bindings;
 mod contract;
+mod description;
 mod fault;
 
 #[cfg(test)]

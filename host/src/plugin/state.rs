@@ -42,6 +42,8 @@ pub(super) struct CallState {
     pub(super) table: ResourceTable,
     pub(super) random: u64,
     pub(super) nanoseconds: u64,
+    /// What the call's time is told to have been, should it run out.
+    pub(super) window_millis: u64,
     wasi: WasiCtx,
     host_calls_left: u64,
     memory: usize,
@@ -60,6 +62,7 @@ impl CallState {
             table,
             random: 0,
             nanoseconds: 0,
+            window_millis: limits.call_millis.get(),
             // Empty: no files, no environment, no arguments, no network.
             wasi: WasiCtx::builder()
                 .allow_tcp(false)

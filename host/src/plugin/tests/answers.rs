@@ -5,7 +5,7 @@ use crate::core::{
     contract::{Completed, Effect, Failure, StepAnswer},
     ports::domain::Domain as _,
 };
-use crate::plugin::{bindings::wharf::domain::types, contract};
+use crate::plugin::{bindings::wharf::domain::types, description};
 
 fn snapshot(goal: &str) -> Result<Result<JsonText, Failure>, Error> {
     probe().snapshot(&request(goal), Script::new())
@@ -261,7 +261,7 @@ fn a_descriptor_is_checked_before_anything_relies_on_it() {
     let check = |change: fn(&mut types::Descriptor)| {
         let mut found = described();
         change(&mut found);
-        contract::descriptor(found, &PluginLimits::standard())
+        description::descriptor(found, &PluginLimits::standard())
     };
     let fine = check(|_| ()).unwrap();
     assert_eq!(fine.tools[0].effect, Effect::Read);

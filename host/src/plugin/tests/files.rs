@@ -36,6 +36,20 @@ pub(super) fn memories(modules: u8, pages: u8) -> VerifiedBytes {
     pinned(bytes)
 }
 
+/// A component whose one core module starts with a function that loops for ever.
+pub(super) fn endless_start() -> VerifiedBytes {
+    let mut module = b"\0asm\x01\0\0\0".to_vec();
+    section(&mut module, 1, &[1, 0x60, 0, 0]);
+    section(&mut module, 3, &[1, 0]);
+    section(&mut module, 8, &[0]);
+    // loop; br 0; end
+    section(&mut module, 10, &[1, 7, 0, 0x03, 0x40, 0x0c, 0, 0x0b, 0x0b]);
+    let mut bytes = b"\0asm\x0d\0\x01\0".to_vec();
+    section(&mut bytes, 1, &module);
+    section(&mut bytes, 2, &[1, 0, 0, 0]);
+    pinned(bytes)
+}
+
 pub(super) fn pinned(bytes: Vec<u8>) -> VerifiedBytes {
     VerifiedBytes::pin(bytes, PluginLimits::standard().component_bytes).unwrap()
 }

@@ -134,6 +134,14 @@ fn component_bytes() {
 #[test]
 fn guest_stack_bytes() {
     fires("plugin-stack-overflow", STANDARD, check("recurse"));
+    let reckless = EngineLimits {
+        guest_stack_bytes: (2 << 20).try_into().unwrap(),
+        ..EngineLimits::standard()
+    };
+    assert_eq!(
+        code(PluginEngine::new(reckless)),
+        "plugin-engine-stack-too-large"
+    );
 }
 
 #[test]
@@ -177,6 +185,7 @@ fn host_copy_bytes() {
 fn handles() {
     let limits = limits!(handles: 100_usize);
     fires("plugin-handle-limit", limits, check("handles:1000"));
+    fires("plugin-handle-limit", limits, check("own-handles:1000"));
     load(limits)
         .check_task(&request("handles:30"))
         .unwrap()
@@ -281,7 +290,7 @@ fn message_bytes() {
 fn sandboxes() {
     let few = EngineLimits {
         sandboxes: 1.try_into().unwrap(),
-        ..EngineLimits::standard()
+        ..EngineLimits::small()
     };
     let cache = CompileCache::open(target().join("guests/compiled")).unwrap();
     let engine = PluginEngine::new(few).unwrap();

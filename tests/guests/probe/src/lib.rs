@@ -25,6 +25,19 @@ use contract::{
 struct Probe;
 
 contract::export!(Probe with_types_in contract);
+wasi::export!(Probe with_types_in wasi);
+
+struct Counter;
+
+impl wasi::exports::wharf::probe::counters::Guest for Probe {
+    type Counter = Counter;
+}
+
+impl wasi::exports::wharf::probe::counters::GuestCounter for Counter {
+    fn new() -> Self {
+        Self
+    }
+}
 
 /// The goal's word and argument.
 fn order(task: &Task) -> (&str, &str) {
@@ -103,11 +116,6 @@ impl validator::Guest for Probe {
             "refuse-silently" => Err(Vec::new()),
             "trap-at" if plan.steps.len() == number(argument) => panic!("that many steps"),
             "trap-at" => Err(vec![violation("steps", "another number of steps")]),
-            // About the time of one call's limit in the test of batches, and refused.
-            "work" => {
-                work(number(argument));
-                Err(vec![violation("work", "worked")])
-            }
             _ => {
                 act(word, argument);
                 Ok(())
@@ -174,13 +182,15 @@ impl tools::Guest for Probe {
                 let _ = tx.query("SELECT 1", &parameters);
                 Ok("{}".into())
             }
-            // Many parameters that all are the same bytes of the guest.
             "blob" => {
                 let parameters = [Value::Blob(vec![0; number(argument)])];
                 let _ = tx.execute("INSERT", &parameters);
                 Ok("{}".into())
             }
-            _ => match tx.query(argument, &[Value::Integer(7), Value::Null, Value::Real(0.5)]) {
+            _ => match tx.query(
+                argument,
+                &[Value::Integer(7), Value::Null, Value::Real(0.5)],
+            ) {
                 Ok(rows) => Ok(format!("{:?}", format!("{rows:?}"))),
                 Err(error) => Ok(format!("{:?}", format!("{error:?}"))),
             },
@@ -269,10 +279,19 @@ fn act(word: &str, argument: &str) -> Option<String> {
             }
             None
         }
+        "own-handles" => {
+            for _ in 0..number(argument) {
+                core::mem::forget(wasi::exports::wharf::probe::counters::Counter::new(Counter));
+            }
+            None
+        }
         "sleep" => {
             let before = std::time::Instant::now();
             std::thread::sleep(Duration::from_millis(number(argument) as u64));
-            Some(format!("slept {}", before.elapsed().as_millis() >= number(argument) as u128))
+            Some(format!(
+                "slept {}",
+                before.elapsed().as_millis() >= number(argument) as u128
+            ))
         }
         "surroundings" => Some(surroundings()),
         _ => None,
@@ -290,13 +309,6 @@ fn recurse(n: u64) -> u64 {
         return n;
     }
     recurse(n + 1).wrapping_add(black_box(n))
-}
-
-#[inline(never)]
-fn work(rounds: usize) {
-    for n in 0..rounds {
-        black_box(n);
-    }
 }
 
 /// Everything that could differ from one run to the next.
