@@ -26,7 +26,7 @@ use crate::{
             workers::Ports,
         },
         ports::{
-            archive::Archive as _,
+            archive::{Archive as _, FileState},
             business::Business as _,
             domain::Domain,
             journal::{Journal as _, StoredRecord},
@@ -230,10 +230,14 @@ fn finish(opened: &Opened) -> Result<Outcome, Error> {
     }
     let outputs = opened.machine.state().publication().unwrap_or_default();
     let files: Result<Vec<_>, _> = outputs.iter().map(Output::file).collect();
-    opened.stores.archive.publish(
-        task,
-        &files.map_err(|_| RunError::ReportMissing { task: task.clone() })?,
-    )?;
+    let files = files.map_err(|_| RunError::ReportMissing { task: task.clone() })?;
+    for file in &files {
+        let state = opened.stores.archive.inspect_output(task, file)?;
+        if matches!(state, FileState::Absent | FileState::Torn) {
+            tracing::warn!(%task, output = file.name, "an output was lost or torn and is written again");
+        }
+    }
+    opened.stores.archive.publish(task, &files)?;
     finished(opened)
 }
 

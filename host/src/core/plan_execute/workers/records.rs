@@ -56,7 +56,9 @@ impl Records {
             match stored.evidence {
                 FileState::Whole => (),
                 FileState::Absent | FileState::Torn => {
-                    self.keep(state.request(), &step.performing.step.tool, &step.record)?
+                    let (task, evidence) = (&state.request().id, step.evidence_id);
+                    tracing::warn!(%task, %evidence, "an evidence file was lost or torn and is written again");
+                    self.keep(state.request(), &step.performing.step.tool, &step.record)?;
                 }
                 FileState::Other => {
                     return Err(RecordError::Evidence {
