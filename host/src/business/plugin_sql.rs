@@ -64,17 +64,26 @@ struct Session {
     lost: Option<Lost>,
 }
 
+/// Why nothing of the transaction may be committed.
 #[derive(Clone)]
 enum Lost {
+    /// A statement ended it.
     Ended(String),
+    /// A statement that wrote was interrupted.
+    OutOfTime,
+    /// A statement wrote and returned too much.
     TooMuch(String),
+    /// The file failed under it.
+    File(String),
 }
 
 impl Lost {
     fn error(self) -> BusinessError {
         match self {
             Self::Ended(reason) => BusinessError::TransactionLost { reason },
+            Self::OutOfTime => BusinessError::OutOfTime,
             Self::TooMuch(reason) => BusinessError::ReturnedTooMuch { reason },
+            Self::File(reason) => BusinessError::FileFailed { reason },
         }
     }
 }
@@ -224,11 +233,10 @@ impl Session {
         // The transaction must still be there: OR ROLLBACK, ON CONFLICT ROLLBACK, RAISE(ROLLBACK), an interrupted write or
         // a full disk end it without asking anybody, and the next write would stand on its own.
         if self.connection.is_autocommit() {
-            let reason = match result {
-                Err(Stop::Sqlite(error)) => error.to_string(),
-                _ => "the statement ended the transaction".into(),
-            };
-            return Err(self.lose(Lost::Ended(reason)));
+            return Err(match result {
+                Err(Stop::Sqlite(error)) => self.ended(error),
+                _ => self.lose(Lost::Ended("the statement ended the transaction".into())),
+            });
         }
         match result {
             Ok(value) => Ok(value),
@@ -244,7 +252,22 @@ impl Session {
         SqlFault::Fatal(lost.error().into())
     }
 
-    fn fault(&self, error: rusqlite::Error, refusal: Option<String>) -> SqlFault {
+    /// The error ended the transaction.
+    fn ended(&mut self, error: rusqlite::Error) -> SqlFault {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => self.lose(Lost::OutOfTime),
+            Some(code) if is_of_file(code) => self.file_failed(error),
+            _ => self.lose(Lost::Ended(error.to_string())),
+        }
+    }
+
+    /// The caller gets the failure itself; should it go on all the same, nothing is committed.
+    fn file_failed(&mut self, error: rusqlite::Error) -> SqlFault {
+        self.lost = Some(Lost::File(error.to_string()));
+        SqlFault::Fatal(SqliteError::of(&self.path, error).into())
+    }
+
+    fn fault(&mut self, error: rusqlite::Error, refusal: Option<String>) -> SqlFault {
         if let Some(refusal) = refusal {
             return SqlFault::Denied(refusal);
         }
@@ -258,15 +281,7 @@ impl Session {
             Some(ErrorCode::OutOfMemory) => {
                 SqlFault::Limit("the statement needs too much memory".into())
             }
-            Some(
-                ErrorCode::SystemIoFailure
-                | ErrorCode::DatabaseCorrupt
-                | ErrorCode::NotADatabase
-                | ErrorCode::CannotOpen
-                | ErrorCode::DiskFull
-                | ErrorCode::DatabaseBusy
-                | ErrorCode::FileLockingProtocolFailed,
-            ) => SqlFault::Fatal(SqliteError::of(&self.path, error).into()),
+            Some(code) if is_of_file(code) => self.file_failed(error),
             _ => match error {
                 rusqlite::Error::MultipleStatement => {
                     SqlFault::Denied("one statement per call".into())
@@ -276,6 +291,20 @@ impl Session {
             },
         }
     }
+}
+
+/// Whether the file failed, and not the statement.
+fn is_of_file(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::SystemIoFailure
+            | ErrorCode::DatabaseCorrupt
+            | ErrorCode::NotADatabase
+            | ErrorCode::CannotOpen
+            | ErrorCode::DiskFull
+            | ErrorCode::DatabaseBusy
+            | ErrorCode::FileLockingProtocolFailed
+    )
 }
 
 /// What a query may still return.

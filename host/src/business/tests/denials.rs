@@ -188,7 +188,10 @@ fn a_read_is_refused_every_write() {
     keyed.effect = Effect::Read;
     let performed = fixture.store.perform(&keyed, &mut |sql| {
         assert_eq!(not_denied(&*sql, WRITES), [""; 0]);
-        assert_eq!(run(&*sql, "SELECT count(*) FROM items").unwrap().rows.len(), 1);
+        assert_eq!(
+            run(&*sql, "SELECT count(*) FROM items").unwrap().rows.len(),
+            1
+        );
         done()
     });
     assert!(matches!(

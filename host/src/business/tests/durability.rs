@@ -92,7 +92,10 @@ fn finding_a_row_and_replaying_another_tasks_row_settle_what_was_read() {
         Performed::Done { .. }
     ));
     let syncs = fixture.store.syncs();
-    let row = fixture.store.find(&k2.plugin, &k2.subject, &k2.key).unwrap();
+    let row = fixture
+        .store
+        .find(&k2.plugin, &k2.subject, &k2.key)
+        .unwrap();
     assert!(row.is_some());
     assert_eq!(fixture.store.syncs(), syncs + 1);
 

@@ -105,7 +105,13 @@ fn a_subject_that_another_input_touched_is_refused_before_the_first_call() {
     elsewhere.input_digest = Digest::of("other");
     elsewhere.subject = Subject::new("elsewhere".into()).unwrap();
     let performed = fixture.store.perform(&elsewhere, &mut |_| done()).unwrap();
-    assert!(matches!(performed, Performed::Done { replayed: false, .. }));
+    assert!(matches!(
+        performed,
+        Performed::Done {
+            replayed: false,
+            ..
+        }
+    ));
 }
 
 #[test]
@@ -212,7 +218,10 @@ fn an_anchor_never_goes_back() {
         );
         let mut stale = operation("t1", "k1");
         stale.position = wrong;
-        let error = fixture.store.perform(&stale, &mut never_called).unwrap_err();
+        let error = fixture
+            .store
+            .perform(&stale, &mut never_called)
+            .unwrap_err();
         assert_eq!(error.code(), "anchor-conflict");
     }
     assert_eq!(fixture.store.anchor_of(&task).unwrap(), Some(position(7)));

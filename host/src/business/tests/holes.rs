@@ -16,13 +16,26 @@ fn attack(fixture: &Fixture, attack: &str) -> Result<Performed, Error> {
 }
 
 fn assert_lost(fixture: &Fixture, result: Result<Performed, Error>) {
-    let error = result.unwrap_err();
-    assert_eq!(
-        (error.code(), error.kind()),
+    assert_lost_as(
+        fixture,
+        result,
         ("sql-transaction-ended", Kind::PluginFault),
-        "{error:?}"
     );
-    for table in ["items WHERE name = 'a'", "counters", "wharf_ledger", "wharf_anchors"] {
+}
+
+fn assert_lost_as(
+    fixture: &Fixture,
+    result: Result<Performed, Error>,
+    expected: (&'static str, Kind),
+) {
+    let error = result.unwrap_err();
+    assert_eq!((error.code(), error.kind()), expected, "{error:?}");
+    for table in [
+        "items WHERE name = 'a'",
+        "counters",
+        "wharf_ledger",
+        "wharf_anchors",
+    ] {
         assert_eq!(
             fixture.count(&format!("SELECT count(*) FROM {table}")),
             0,
@@ -70,7 +83,7 @@ fn an_interrupted_write_loses_the_operation() {
     });
     let endless = "WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) INSERT INTO counters SELECT 'c' || i, i FROM r";
     let result = attack(&fixture, endless);
-    assert_lost(&fixture, result);
+    assert_lost_as(&fixture, result, ("sql-time-limit", Kind::Limit));
 }
 
 #[test]
@@ -134,12 +147,12 @@ fn a_statement_that_the_host_has_prepared_is_not_the_plugins() {
 fn a_trigger_has_only_the_rights_of_the_plugin() {
     let fixture = Fixture::new();
     let plugin = "p".parse().unwrap();
-    let trigger =
-        "CREATE TRIGGER forge AFTER INSERT ON items BEGIN DELETE FROM wharf_anchors; END";
+    let trigger = "CREATE TRIGGER forge AFTER INSERT ON items BEGIN DELETE FROM wharf_anchors; END";
     let mut list = migrations(&[TABLES, trigger]);
     let error = fixture.store.install(&plugin, &list, at()).unwrap_err();
     assert_eq!(error.code(), "plugin-script-refused");
-    list[1].sql = "CREATE TRIGGER forge AFTER INSERT ON wharf_ledger BEGIN DELETE FROM items; END".into();
+    list[1].sql =
+        "CREATE TRIGGER forge AFTER INSERT ON wharf_ledger BEGIN DELETE FROM items; END".into();
     let error = fixture.store.install(&plugin, &list, at()).unwrap_err();
     assert_eq!(error.code(), "plugin-script-refused");
 

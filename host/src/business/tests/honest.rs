@@ -75,6 +75,12 @@ fn an_honest_plugin_gets_the_sql_it_needs() {
         assert_eq!(set.rows, [values.to_vec()]);
         done()
     });
-    assert!(matches!(performed.unwrap(), Performed::Done { replayed: false, .. }));
+    assert!(matches!(
+        performed.unwrap(),
+        Performed::Done {
+            replayed: false,
+            ..
+        }
+    ));
     assert_eq!(fixture.count("SELECT count(*) FROM items"), 2);
 }

@@ -34,7 +34,10 @@ fn installing_twice_is_harmless_and_an_upgrade_applies_only_what_is_new() {
         DROP INDEX items_small;
         CREATE VIEW all_items (id, name) AS WITH x AS (SELECT * FROM items) SELECT id, name FROM x;";
     let list = migrations(&[TABLES, second]);
-    assert_eq!(store.pending_migrations(&plugin("p"), &list[..1]).unwrap(), 0);
+    assert_eq!(
+        store.pending_migrations(&plugin("p"), &list[..1]).unwrap(),
+        0
+    );
     assert_eq!(store.pending_migrations(&plugin("p"), &list).unwrap(), 1);
     let installed = store.install(&plugin("p"), &list, at()).unwrap();
     assert_eq!(
@@ -109,16 +112,16 @@ fn a_list_that_does_not_fit_what_was_applied_is_refused() {
         .execute_batch("UPDATE wharf_plugin_migrations SET version = 2 WHERE plugin = 'p'")
         .unwrap();
     let list = migrations(&[TABLES, TABLES]);
-    assert_eq!(
-        install(&list),
-        ("plugin-migration-missing", Kind::Corrupt)
-    );
+    assert_eq!(install(&list), ("plugin-migration-missing", Kind::Corrupt));
 }
 
 #[test]
 fn a_migration_that_goes_beyond_the_plugins_own_is_refused_whole() {
     let fixture = Fixture::new();
-    let before = (objects(&fixture), fixture.count("SELECT count(*) FROM wharf_tables"));
+    let before = (
+        objects(&fixture),
+        fixture.count("SELECT count(*) FROM wharf_tables"),
+    );
     let refused = [
         "CREATE TRIGGER t AFTER INSERT ON items BEGIN DELETE FROM counters; END",
         "CREATE TEMP TRIGGER t AFTER INSERT ON items BEGIN DELETE FROM counters; END",
@@ -200,7 +203,11 @@ fn a_migration_that_goes_beyond_the_plugins_own_is_refused_whole() {
 #[test]
 fn a_migration_that_fails_leaves_the_earlier_ones() {
     let fixture = Fixture::new();
-    let list = migrations(&[TABLES, "CREATE TABLE a (x)", "CREATE TABLE b (x); CREATE TABLE a (x)"]);
+    let list = migrations(&[
+        TABLES,
+        "CREATE TABLE a (x)",
+        "CREATE TABLE b (x); CREATE TABLE a (x)",
+    ]);
     let error = fixture
         .store
         .install(&plugin("p"), &list, at())
@@ -210,7 +217,13 @@ fn a_migration_that_fails_leaves_the_earlier_ones() {
         ("plugin-script-failed", Kind::InvalidInput),
         "{error:?}"
     );
-    assert_eq!(fixture.store.pending_migrations(&plugin("p"), &list).unwrap(), 1);
+    assert_eq!(
+        fixture
+            .store
+            .pending_migrations(&plugin("p"), &list)
+            .unwrap(),
+        1
+    );
     assert!(objects(&fixture).contains(&"table a".to_owned()));
     assert!(!objects(&fixture).contains(&"table b".to_owned()));
 }
@@ -266,10 +279,19 @@ const SEED: &str = "
 fn a_seed_fills_the_plugins_tables_once_and_its_trigger_reacts_to_the_plugin() {
     let fixture = Fixture::new();
     let store = &fixture.store;
-    check_seed(&plugin("p"), &migrations(&[TABLES]), SEED, &SqlLimits::standard()).unwrap();
+    check_seed(
+        &plugin("p"),
+        &migrations(&[TABLES]),
+        SEED,
+        &SqlLimits::standard(),
+    )
+    .unwrap();
     assert_eq!(fixture.count("SELECT count(*) FROM items"), 0);
     assert_eq!(store.seed(&plugin("p"), SEED, at()).unwrap(), Seeded::Now);
-    assert_eq!(store.seed(&plugin("p"), SEED, at()).unwrap(), Seeded::Before);
+    assert_eq!(
+        store.seed(&plugin("p"), SEED, at()).unwrap(),
+        Seeded::Before
+    );
     assert_eq!(fixture.count("SELECT count(*) FROM items"), 1);
     let error = store.seed(&plugin("p"), "SELECT 1", at()).unwrap_err();
     assert_eq!(
@@ -321,7 +343,7 @@ fn a_seed_keeps_to_the_plugins_tables() {
             &SqlLimits::standard(),
         );
         // In memory there is only this plugin.
-        assert!(error.is_err() , "{text}");
+        assert!(error.is_err(), "{text}");
     }
     let error = fixture
         .store

@@ -7,7 +7,8 @@ use crate::{business::confinement::monotonic, words::error::Kind};
 
 const ENDLESS: &str =
     "WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT count(*) FROM r";
-const TEN: &str = "WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 10) SELECT i FROM r";
+const TEN: &str =
+    "WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 10) SELECT i FROM r";
 
 fn is_limit<T>(result: Result<T, SqlFault>) -> bool {
     matches!(result, Err(SqlFault::Limit(_)))
@@ -75,7 +76,10 @@ fn a_value_has_at_most_so_many_bytes() {
         let body = |bytes: usize| [SqlValue::Text("a".repeat(bytes))];
         let insert = "INSERT INTO items (name, n, body) VALUES ('a', 1, ?1)";
         assert!(is_limit(sql.execute(insert, &body(1001))));
-        assert!(is_limit(sql.execute(insert, &body(999))), "the row is longer");
+        assert!(
+            is_limit(sql.execute(insert, &body(999))),
+            "the row is longer"
+        );
         assert!(sql.execute(insert, &body(900)).is_ok());
         assert!(is_limit(sql.query("SELECT body || body FROM items", &[])));
     });

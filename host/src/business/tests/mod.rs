@@ -20,7 +20,8 @@ use crate::{
         contract::{Effect, Failure, Migration, OperationKey, StepAnswer, Subject},
         ports::{
             business::{
-                Business, Operation, Performed, Read, RowSet, Sql, SqlFault, SqlValue, SubjectConflict,
+                Business, Operation, Performed, Read, RowSet, Sql, SqlFault, SqlValue,
+                SubjectConflict,
             },
             journal::Position,
         },
@@ -68,7 +69,8 @@ impl Fixture {
 
     /// A connection of somebody else.
     pub(super) fn outside(&self) -> rusqlite::Connection {
-        crate::sqlite::open::read_write(&self.path(), crate::sqlite::open::BUSY, |_| Ok(())).unwrap()
+        crate::sqlite::open::read_write(&self.path(), crate::sqlite::open::BUSY, |_| Ok(()))
+            .unwrap()
     }
 
     pub(super) fn count(&self, sql: &str) -> i64 {
@@ -88,10 +90,12 @@ impl Fixture {
     /// Runs `call` with the SQL of a write, which is then declined.
     pub(super) fn writing<R>(&self, mut call: impl FnMut(&dyn Sql) -> R) -> R {
         let mut result = None;
-        let _ = self.store.perform(&operation("trial", "trial"), &mut |sql| {
-            result = Some(call(&*sql));
-            Ok(Ok(StepAnswer::Declined(JsonText::of(&1))))
-        });
+        let _ = self
+            .store
+            .perform(&operation("trial", "trial"), &mut |sql| {
+                result = Some(call(&*sql));
+                Ok(Ok(StepAnswer::Declined(JsonText::of(&1))))
+            });
         result.expect("the step was called")
     }
 

@@ -48,10 +48,14 @@ fn a_workspace_belongs_to_one_tenant() {
         code_of(try_open(&folder, "other")),
         ("workspace-other-tenant", Kind::Denied)
     );
-    let reading = BusinessStore::open_read_only(&path, &"other".parse().unwrap(), SqlLimits::standard());
+    let reading =
+        BusinessStore::open_read_only(&path, &"other".parse().unwrap(), SqlLimits::standard());
     assert_eq!(code_of(reading), ("workspace-other-tenant", Kind::Denied));
     assert_eq!(files(&folder), before);
-    assert_eq!(BusinessStore::workspace_of(&path).unwrap(), Some(workspace.clone()));
+    assert_eq!(
+        BusinessStore::workspace_of(&path).unwrap(),
+        Some(workspace.clone())
+    );
     let again = try_open(&folder, "tenant").unwrap();
     assert_eq!(again.workspace(), &workspace);
     assert!(again.check_tenant(&"other".parse().unwrap()).is_err());
@@ -87,7 +91,11 @@ fn a_newer_a_changed_and_a_foreign_schema_are_told_apart_and_left_untouched() {
 fn a_file_that_is_no_database_is_left_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("business.sqlite");
-    fs::write(&path, "not a database, but long enough to look like one ".repeat(40)).unwrap();
+    fs::write(
+        &path,
+        "not a database, but long enough to look like one ".repeat(40),
+    )
+    .unwrap();
     let before = files(&folder);
     assert_eq!(
         code_of(try_open(&folder, "tenant")),
@@ -102,10 +110,7 @@ fn a_missing_folder_and_a_missing_file_are_told() {
     let tenant = "tenant".parse().unwrap();
     let path = folder.path().join("nowhere").join("business.sqlite");
     let result = BusinessStore::open(&path, &tenant, SqlLimits::standard(), at());
-    assert_eq!(
-        code_of(result),
-        ("database-cannot-open", Kind::Unavailable)
-    );
+    assert_eq!(code_of(result), ("database-cannot-open", Kind::Unavailable));
     let path = folder.path().join("business.sqlite");
     let result = BusinessStore::open_read_only(&path, &tenant, SqlLimits::standard());
     assert_eq!(code_of(result), ("database-missing", Kind::Unavailable));
@@ -197,7 +202,8 @@ fn many_openers_of_a_new_file_agree() {
     let ids: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..6)
             .map(|_| {
-                scope.spawn(|| try_open(&folder, "tenant").map(|store| store.workspace().id.clone()))
+                scope
+                    .spawn(|| try_open(&folder, "tenant").map(|store| store.workspace().id.clone()))
             })
             .collect();
         threads
@@ -206,4 +212,71 @@ fn many_openers_of_a_new_file_agree() {
             .collect()
     });
     assert!(ids.iter().all(|id| *id == ids[0]));
+}
+
+#[test]
+fn a_full_disk_is_told_and_leaves_what_was_committed() {
+    let fixture = Fixture::new();
+    fixture.add("t1", "k1");
+    let limit_pages = |pages: i64| {
+        let transaction = fixture.store.writer().unwrap().begin().unwrap();
+        let connection = transaction.connection();
+        connection
+            .query_row(&format!("PRAGMA max_page_count = {pages}"), (), |_| Ok(()))
+            .unwrap();
+    };
+    limit_pages(1);
+    let fill = |sql: &dyn Sql| loop {
+        let text = SqlValue::Text("a".repeat(4000));
+        let result = sql.execute(
+            "INSERT INTO counters VALUES (?1 || (SELECT count(*) FROM counters), 1)",
+            &[text],
+        );
+        if let Err(fault) = result {
+            break fault;
+        }
+    };
+    let told = fixture
+        .store
+        .perform(&operation("t1", "k2"), &mut |sql| match fill(&*sql) {
+            SqlFault::Fatal(error) => Err(error),
+            other => panic!("{other:?}"),
+        });
+    assert_eq!(code_of(told), ("disk-full", Kind::Unavailable));
+    // A caller that does not listen commits nothing either.
+    let unheard = fixture.store.perform(&operation("t1", "k2"), &mut |sql| {
+        fill(&*sql);
+        done()
+    });
+    assert_eq!(
+        code_of(unheard),
+        ("business-file-failed", Kind::Unavailable)
+    );
+    limit_pages(1_000_000);
+    assert_eq!(fixture.count("SELECT count(*) FROM counters"), 0);
+    assert_eq!(fixture.count("SELECT count(*) FROM wharf_ledger"), 1);
+    fixture.add("t1", "k2");
+}
+
+#[test]
+fn a_damaged_file_and_a_missing_table_are_told() {
+    let Fixture { folder, store } = Fixture::new();
+    drop(store);
+    let path = folder.path().join("business.sqlite");
+    let whole = fs::read(&path).unwrap();
+    let mut damaged = whole.clone();
+    damaged[4096..].fill(0x55);
+    fs::write(&path, &damaged).unwrap();
+    assert_eq!(code_of(try_open(&folder, "tenant")).0, "database-damaged");
+    assert_eq!(fs::read(&path).unwrap(), damaged);
+
+    fs::write(&path, &whole).unwrap();
+    let store = open_writing(&folder);
+    let outside =
+        crate::sqlite::open::read_write(&path, crate::sqlite::open::BUSY, |_| Ok(())).unwrap();
+    outside.execute_batch("DROP TABLE wharf_anchors").unwrap();
+    assert_eq!(
+        code_of(store.anchor_of(&"t1".parse().unwrap())),
+        ("table-missing", Kind::Corrupt)
+    );
 }
