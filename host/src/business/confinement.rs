@@ -152,7 +152,7 @@ pub(super) fn confine(
     connection.progress_handler(INSTRUCTIONS, Some(move || asked.is_late()))
 }
 
-/// Narrows SQLite's own limits while a plugin's SQL runs. Dropping it restores the host's.
+/// Narrows SQLite's own limits while a plugin's SQL runs, and yields the host's, for [`widen`].
 pub(super) fn narrow(
     connection: &Connection,
     value_bytes: u32,
@@ -169,7 +169,7 @@ pub(super) fn narrow(
         (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
         (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 32),
         (Limit::SQLITE_LIMIT_FUNCTION_ARG, 64),
-        (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000),
+        (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100),
         (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 256),
         (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 16),
         (Limit::SQLITE_LIMIT_VDBE_OP, 250_000),

@@ -55,7 +55,7 @@ pub(super) struct Returned {
 struct Session {
     connection: Connection,
     gate: Arc<Gate>,
-    host_limits: Vec<(Limit, i32)>,
+    restricted: Restricted,
     path: PathBuf,
     rows_per_query: u32,
     bytes_left: u64,
@@ -102,25 +102,32 @@ impl From<rusqlite::Error> for Stop {
     }
 }
 
+/// The host's limits of a connection that was narrowed for a plugin.
+pub(super) struct Restricted(Vec<(Limit, i32)>);
+
+/// Narrows SQLite's own limits for a call; [`PluginSql::close`] gives the host its limits back.
+pub(super) fn restrict(
+    connection: &Connection,
+    limits: &SqlLimits,
+) -> Result<Restricted, rusqlite::Error> {
+    narrow(connection, limits.value_bytes.get(), STATEMENT_BYTES).map(Restricted)
+}
+
 impl PluginSql {
-    /// Takes the connection, inside its transaction, into the plugin's phase.
+    /// Takes the connection, inside its transaction and narrowed by [`restrict`], into the plugin's phase.
     pub(super) fn open(
         connection: Connection,
+        restricted: Restricted,
         gate: &Arc<Gate>,
         terms: Terms,
-    ) -> Result<Arc<Self>, (Connection, SqliteError)> {
-        let path = PathBuf::from(connection.path().unwrap_or_default());
-        let host_limits = match narrow(&connection, terms.limits.value_bytes.get(), STATEMENT_BYTES)
-        {
-            Ok(limits) => limits,
-            Err(error) => return Err((connection, SqliteError::of(&path, error))),
-        };
+    ) -> Arc<Self> {
         gate.enter(Phase::Plugin(terms.rules));
-        Ok(Arc::new(Self {
+        let path = PathBuf::from(connection.path().unwrap_or_default());
+        Arc::new(Self {
             session: Mutex::new(Some(Session {
                 connection,
                 gate: Arc::clone(gate),
-                host_limits,
+                restricted,
                 path,
                 rows_per_query: terms.limits.rows_per_query.get(),
                 bytes_left: terms.limits.bytes_per_call.get().into(),
@@ -128,7 +135,7 @@ impl PluginSql {
                 until: terms.until,
                 lost: None,
             })),
-        }))
+        })
     }
 
     /// Ends the call: waits for a statement that still runs, and leaves nothing behind the handle. None the second time.
@@ -139,7 +146,7 @@ impl PluginSql {
             .unwrap_or_else(PoisonError::into_inner)
             .take()?;
         session.gate.enter(Phase::Host);
-        widen(&session.connection, &session.host_limits);
+        widen(&session.connection, &session.restricted.0);
         Some(Returned {
             connection: session.connection,
             lost: session.lost.map(Lost::error),

@@ -14,7 +14,7 @@ use super::{
     catalog::Catalog,
     confinement::{Gate, May, confine},
     ledger,
-    plugin_sql::{PluginSql, Terms},
+    plugin_sql::{PluginSql, Terms, restrict},
 };
 use crate::{
     core::{
@@ -282,7 +282,9 @@ impl BusinessStore {
             limits: self.limits,
             until: None,
         };
-        let sql = PluginSql::open(connection, &gate, terms).map_err(|(_, error)| error)?;
+        let restricted =
+            restrict(&connection, &self.limits).map_err(|e| SqliteError::of(&self.path, e))?;
+        let sql = PluginSql::open(connection, restricted, &gate, terms);
         let answer = call(Arc::clone(&sql) as Arc<dyn Sql>);
         if let Some(returned) = sql.close() {
             // A connection that lost its transaction is closed rather than given to somebody else.
