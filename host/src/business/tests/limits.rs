@@ -124,7 +124,7 @@ fn the_statements_of_a_call_take_at_most_so_long_together() {
         assert!(is_limit(sql.query("SELECT 1", &[])));
     });
     let took = (monotonic() - began).as_millis();
-    assert!((50..250).contains(&took), "took {took} ms");
+    assert!((50..2000).contains(&took), "took {took} ms");
     // The next call has its own time, on the same connection.
     fixture.reading(|sql| assert!(sql.query("SELECT 1", &[]).is_ok()));
 }
@@ -149,7 +149,7 @@ fn preparing_a_statement_takes_from_the_same_time() {
         assert!(result.is_err(), "{result:?}");
     });
     let took = (monotonic() - began).as_millis();
-    assert!(took < 1000, "took {took} ms");
+    assert!(took < 5000, "took {took} ms");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn an_operation_holds_the_write_lock_for_at_most_so_long() {
         assert!(is_limit(sql.query(ENDLESS, &[])));
         done()
     });
-    assert!((monotonic() - began).as_millis() < 250);
+    assert!((monotonic() - began).as_millis() < 2000);
     let in_the_plugin = fixture.store.perform(&operation("t1", "k1"), &mut |sql| {
         add_item(&*sql, "a");
         let began = monotonic();
@@ -225,7 +225,7 @@ fn another_process_is_waited_for_at_most_so_long() {
         (error.code(), error.kind()),
         ("database-locked", Kind::Unavailable)
     );
-    assert!((20..2000).contains(&(monotonic() - began).as_millis()));
+    assert!((20..5000).contains(&(monotonic() - began).as_millis()));
     // Readers do not wait, and the lock's end is enough.
     fixture.reading(|sql| assert!(run(sql, "SELECT * FROM items").is_ok()));
     outside.execute_batch("COMMIT").unwrap();
