@@ -152,7 +152,7 @@ pub(super) fn confine(
     connection.progress_handler(INSTRUCTIONS, Some(move || asked.is_late()))
 }
 
-/// Narrows SQLite's own limits while a plugin's SQL runs. Dropping it restores the host's.
+/// Narrows SQLite's own limits while a plugin's SQL runs, and yields the host's, for [`widen`].
 pub(super) fn narrow(
     connection: &Connection,
     value_bytes: u32,
@@ -169,7 +169,7 @@ pub(super) fn narrow(
         (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
         (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 32),
         (Limit::SQLITE_LIMIT_FUNCTION_ARG, 64),
-        (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000),
+        (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100),
         (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 256),
         (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 16),
         (Limit::SQLITE_LIMIT_VDBE_OP, 250_000),
@@ -202,6 +202,14 @@ const SCHEMA: &str = "sqlite_master";
 impl Rules {
     fn decide(&self, context: &AuthContext<'_>) -> Result<(), String> {
         if !matches!(context.database_name, None | Some("main")) {
+            // `ALTER TABLE ... RENAME` looks through the temporary schema for what refers to the table.
+            if self.may == May::Alter
+                && let AuthAction::Read { table_name, .. } | AuthAction::Update { table_name, .. } =
+                    context.action
+                && table_name == "sqlite_temp_master"
+            {
+                return Ok(());
+            }
             return Err("only the main database may be used".into());
         }
         match context.action {

@@ -24,6 +24,15 @@ pub enum BusinessError {
         /// How, as far as SQLite tells.
         reason: String,
     },
+    /// A statement that wrote was interrupted when the time was used up, which ends the transaction.
+    #[error("a statement of the plugin that writes ran out of time")]
+    OutOfTime,
+    /// The file failed under a statement, and the call went on as if nothing had happened.
+    #[error("the business database failed during the call")]
+    FileFailed {
+        /// SQLite's words.
+        reason: String,
+    },
     /// A statement wrote and then returned more than it may.
     #[error("a statement of the plugin wrote rows and returned more than it may")]
     ReturnedTooMuch {
@@ -143,7 +152,17 @@ impl Fault for BusinessError {
             Self::TransactionLost { .. } => Facts::new(
                 "sql-transaction-ended",
                 Kind::PluginFault,
-                "remove OR ROLLBACK and RAISE(ROLLBACK) from the plugin's SQL, or make its statements shorter; nothing was changed",
+                "remove OR ROLLBACK and RAISE(ROLLBACK) from the plugin's SQL; nothing was changed",
+            ),
+            Self::OutOfTime => Facts::new(
+                "sql-time-limit",
+                Kind::Limit,
+                "make the statement shorter, or raise the limit; nothing was changed",
+            ),
+            Self::FileFailed { .. } => Facts::new(
+                "business-file-failed",
+                Kind::Unavailable,
+                "check the disk and resume; nothing was changed",
             ),
             Self::ReturnedTooMuch { .. } => Facts::new(
                 "sql-returned-too-much",
@@ -194,6 +213,7 @@ impl Fault for BusinessError {
     fn why(&self) -> Option<String> {
         match self {
             Self::TransactionLost { reason }
+            | Self::FileFailed { reason }
             | Self::ReturnedTooMuch { reason }
             | Self::ScriptRefused { reason, .. } => Some(reason.clone()),
             _ => None,

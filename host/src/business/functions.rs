@@ -1,5 +1,10 @@
 //! The SQL functions a plugin may call: pure ones. The same rows give the same answer, today and tomorrow, here and
 //! there; so no clock, no randomness, nothing about the connection, the library or the host.
+//!
+//! Missing although pure, because one call of them cannot be interrupted and its cost is not bounded by the length of a
+//! value alone: `trim`, `ltrim`, `rtrim` and `unhex` compare every character with every character of their second
+//! argument (two texts of 256 KiB: 166 s, of 64 KiB: 11 s, measured with SQLite 3.40), `json_pretty` repeats its second
+//! argument once per level and line.
 
 /// In lower case, sorted.
 const ALLOWED: &[&str] = &[
@@ -48,7 +53,6 @@ const ALLOWED: &[&str] = &[
     "json_insert",
     "json_object",
     "json_patch",
-    "json_pretty",
     "json_quote",
     "json_remove",
     "json_replace",
@@ -79,7 +83,6 @@ const ALLOWED: &[&str] = &[
     "log10",
     "log2",
     "lower",
-    "ltrim",
     "max",
     "min",
     "mod",
@@ -98,7 +101,6 @@ const ALLOWED: &[&str] = &[
     "replace",
     "round",
     "row_number",
-    "rtrim",
     "sign",
     "sin",
     "sinh",
@@ -110,10 +112,8 @@ const ALLOWED: &[&str] = &[
     "tan",
     "tanh",
     "total",
-    "trim",
     "trunc",
     "typeof",
-    "unhex",
     "unicode",
     "unlikely",
     "upper",

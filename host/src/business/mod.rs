@@ -21,6 +21,7 @@ mod script;
 mod seed;
 mod statements;
 mod transaction;
+mod workspace;
 
 #[cfg(test)]
 mod tests;
@@ -29,4 +30,5 @@ pub use error::BusinessError;
 pub use limits::SqlLimits;
 pub use migrations::Installed;
 pub use seed::{Seeded, check_seed};
-pub use store::{BusinessStore, Workspace};
+pub use store::BusinessStore;
+pub use workspace::Workspace;

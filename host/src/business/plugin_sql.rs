@@ -55,7 +55,7 @@ pub(super) struct Returned {
 struct Session {
     connection: Connection,
     gate: Arc<Gate>,
-    host_limits: Vec<(Limit, i32)>,
+    restricted: Restricted,
     path: PathBuf,
     rows_per_query: u32,
     bytes_left: u64,
@@ -64,17 +64,26 @@ struct Session {
     lost: Option<Lost>,
 }
 
+/// Why nothing of the transaction may be committed.
 #[derive(Clone)]
 enum Lost {
+    /// A statement ended it.
     Ended(String),
+    /// A statement that wrote was interrupted.
+    OutOfTime,
+    /// A statement wrote and returned too much.
     TooMuch(String),
+    /// The file failed under it.
+    File(String),
 }
 
 impl Lost {
     fn error(self) -> BusinessError {
         match self {
             Self::Ended(reason) => BusinessError::TransactionLost { reason },
+            Self::OutOfTime => BusinessError::OutOfTime,
             Self::TooMuch(reason) => BusinessError::ReturnedTooMuch { reason },
+            Self::File(reason) => BusinessError::FileFailed { reason },
         }
     }
 }
@@ -93,25 +102,32 @@ impl From<rusqlite::Error> for Stop {
     }
 }
 
+/// The host's limits of a connection that was narrowed for a plugin.
+pub(super) struct Restricted(Vec<(Limit, i32)>);
+
+/// Narrows SQLite's own limits for a call; [`PluginSql::close`] gives the host its limits back.
+pub(super) fn restrict(
+    connection: &Connection,
+    limits: &SqlLimits,
+) -> Result<Restricted, rusqlite::Error> {
+    narrow(connection, limits.value_bytes.get(), STATEMENT_BYTES).map(Restricted)
+}
+
 impl PluginSql {
-    /// Takes the connection, inside its transaction, into the plugin's phase.
+    /// Takes the connection, inside its transaction and narrowed by [`restrict`], into the plugin's phase.
     pub(super) fn open(
         connection: Connection,
+        restricted: Restricted,
         gate: &Arc<Gate>,
         terms: Terms,
-    ) -> Result<Arc<Self>, (Connection, SqliteError)> {
-        let path = PathBuf::from(connection.path().unwrap_or_default());
-        let host_limits = match narrow(&connection, terms.limits.value_bytes.get(), STATEMENT_BYTES)
-        {
-            Ok(limits) => limits,
-            Err(error) => return Err((connection, SqliteError::of(&path, error))),
-        };
+    ) -> Arc<Self> {
         gate.enter(Phase::Plugin(terms.rules));
-        Ok(Arc::new(Self {
+        let path = PathBuf::from(connection.path().unwrap_or_default());
+        Arc::new(Self {
             session: Mutex::new(Some(Session {
                 connection,
                 gate: Arc::clone(gate),
-                host_limits,
+                restricted,
                 path,
                 rows_per_query: terms.limits.rows_per_query.get(),
                 bytes_left: terms.limits.bytes_per_call.get().into(),
@@ -119,7 +135,7 @@ impl PluginSql {
                 until: terms.until,
                 lost: None,
             })),
-        }))
+        })
     }
 
     /// Ends the call: waits for a statement that still runs, and leaves nothing behind the handle. None the second time.
@@ -130,7 +146,7 @@ impl PluginSql {
             .unwrap_or_else(PoisonError::into_inner)
             .take()?;
         session.gate.enter(Phase::Host);
-        widen(&session.connection, &session.host_limits);
+        widen(&session.connection, &session.restricted.0);
         Some(Returned {
             connection: session.connection,
             lost: session.lost.map(Lost::error),
@@ -224,11 +240,10 @@ impl Session {
         // The transaction must still be there: OR ROLLBACK, ON CONFLICT ROLLBACK, RAISE(ROLLBACK), an interrupted write or
         // a full disk end it without asking anybody, and the next write would stand on its own.
         if self.connection.is_autocommit() {
-            let reason = match result {
-                Err(Stop::Sqlite(error)) => error.to_string(),
-                _ => "the statement ended the transaction".into(),
-            };
-            return Err(self.lose(Lost::Ended(reason)));
+            return Err(match result {
+                Err(Stop::Sqlite(error)) => self.ended(error),
+                _ => self.lose(Lost::Ended("the statement ended the transaction".into())),
+            });
         }
         match result {
             Ok(value) => Ok(value),
@@ -244,7 +259,22 @@ impl Session {
         SqlFault::Fatal(lost.error().into())
     }
 
-    fn fault(&self, error: rusqlite::Error, refusal: Option<String>) -> SqlFault {
+    /// The error ended the transaction.
+    fn ended(&mut self, error: rusqlite::Error) -> SqlFault {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => self.lose(Lost::OutOfTime),
+            Some(code) if is_of_file(code) => self.file_failed(error),
+            _ => self.lose(Lost::Ended(error.to_string())),
+        }
+    }
+
+    /// The caller gets the failure itself; should it go on all the same, nothing is committed.
+    fn file_failed(&mut self, error: rusqlite::Error) -> SqlFault {
+        self.lost = Some(Lost::File(error.to_string()));
+        SqlFault::Fatal(SqliteError::of(&self.path, error).into())
+    }
+
+    fn fault(&mut self, error: rusqlite::Error, refusal: Option<String>) -> SqlFault {
         if let Some(refusal) = refusal {
             return SqlFault::Denied(refusal);
         }
@@ -258,15 +288,7 @@ impl Session {
             Some(ErrorCode::OutOfMemory) => {
                 SqlFault::Limit("the statement needs too much memory".into())
             }
-            Some(
-                ErrorCode::SystemIoFailure
-                | ErrorCode::DatabaseCorrupt
-                | ErrorCode::NotADatabase
-                | ErrorCode::CannotOpen
-                | ErrorCode::DiskFull
-                | ErrorCode::DatabaseBusy
-                | ErrorCode::FileLockingProtocolFailed,
-            ) => SqlFault::Fatal(SqliteError::of(&self.path, error).into()),
+            Some(code) if is_of_file(code) => self.file_failed(error),
             _ => match error {
                 rusqlite::Error::MultipleStatement => {
                     SqlFault::Denied("one statement per call".into())
@@ -276,6 +298,20 @@ impl Session {
             },
         }
     }
+}
+
+/// Whether the file failed, and not the statement.
+fn is_of_file(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::SystemIoFailure
+            | ErrorCode::DatabaseCorrupt
+            | ErrorCode::NotADatabase
+            | ErrorCode::CannotOpen
+            | ErrorCode::DiskFull
+            | ErrorCode::DatabaseBusy
+            | ErrorCode::FileLockingProtocolFailed
+    )
 }
 
 /// What a query may still return.

@@ -7,14 +7,15 @@ use std::{
 };
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use super::{
     BusinessError, SqlLimits, anchors,
     catalog::Catalog,
     confinement::{Gate, May, confine},
     ledger,
-    plugin_sql::{PluginSql, Terms},
+    plugin_sql::{PluginSql, Terms, restrict},
+    workspace::{Workspace, admit, workspace},
 };
 use crate::{
     core::{
@@ -38,15 +39,6 @@ use crate::{
         id::{PluginName, TaskId, TenantId},
     },
 };
-
-/// Whose database it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Workspace {
-    /// Random, 32 hexadecimal digits; tells workspaces apart in shared stores.
-    pub id: String,
-    /// The one tenant that may use it.
-    pub tenant: TenantId,
-}
 
 /// `business.sqlite`: one writing connection, some reading ones. May be shared by any number of threads; several
 /// processes may hold the same file.
@@ -282,7 +274,9 @@ impl BusinessStore {
             limits: self.limits,
             until: None,
         };
-        let sql = PluginSql::open(connection, &gate, terms).map_err(|(_, error)| error)?;
+        let restricted =
+            restrict(&connection, &self.limits).map_err(|e| SqliteError::of(&self.path, e))?;
+        let sql = PluginSql::open(connection, restricted, &gate, terms);
         let answer = call(Arc::clone(&sql) as Arc<dyn Sql>);
         if let Some(returned) = sql.close() {
             // A connection that lost its transaction is closed rather than given to somebody else.
@@ -366,45 +360,4 @@ impl Confined {
 
 fn busy(limits: &SqlLimits) -> Duration {
     Duration::from_millis(limits.busy_millis.get().into())
-}
-
-fn admit(workspace: &Workspace, tenant: &TenantId) -> Result<(), BusinessError> {
-    if workspace.tenant == *tenant {
-        Ok(())
-    } else {
-        Err(BusinessError::OtherTenant {
-            asked: tenant.clone(),
-        })
-    }
-}
-
-/// None: the table or its row is not there yet.
-fn workspace(connection: &Connection, path: &Path) -> Result<Option<Workspace>, SqliteError> {
-    let of = |e| SqliteError::of(path, e);
-    let there: bool = connection
-        .query_row(
-            "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'wharf_workspace'",
-            (),
-            |row| row.get(0),
-        )
-        .map_err(of)?;
-    if !there {
-        return Ok(None);
-    }
-    let row: Option<(String, String)> = connection
-        .query_row("SELECT id, tenant FROM wharf_workspace", (), |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
-        .optional()
-        .map_err(of)?;
-    row.map(|(id, tenant)| {
-        Ok(Workspace {
-            id,
-            tenant: tenant.parse().map_err(|_| SqliteError::Malformed {
-                path: path.to_owned(),
-                what: "a workspace",
-            })?,
-        })
-    })
-    .transpose()
 }

@@ -16,7 +16,7 @@ use super::{
     catalog::Catalog,
     confinement::{Gate, May, Rules, monotonic},
     ledger,
-    plugin_sql::{PluginSql, Terms},
+    plugin_sql::{PluginSql, Terms, restrict},
     store::BusinessStore,
 };
 use crate::{
@@ -92,7 +92,8 @@ impl BusinessStore {
                 limits: *self.limits(),
                 until: Some(begun + held),
             },
-        )?;
+        )
+        .map_err(|e| SqliteError::of(path, e))?;
         let answer = step(lent.sql());
         let lost = lent.end();
         drop(lent);
@@ -160,14 +161,10 @@ impl<'t, 'w> Lent<'t, 'w> {
         transaction: &'t mut WriteTransaction<'w>,
         gate: &Arc<Gate>,
         terms: Terms,
-    ) -> Result<Self, SqliteError> {
-        match PluginSql::open(transaction.lend(), gate, terms) {
-            Ok(sql) => Ok(Self { transaction, sql }),
-            Err((connection, error)) => {
-                transaction.give_back(connection);
-                Err(error)
-            }
-        }
+    ) -> Result<Self, rusqlite::Error> {
+        let restricted = restrict(transaction.connection(), &terms.limits)?;
+        let sql = PluginSql::open(transaction.lend(), restricted, gate, terms);
+        Ok(Self { transaction, sql })
     }
 
     fn sql(&self) -> Arc<dyn Sql> {

@@ -62,6 +62,12 @@ pub enum SqliteError {
         /// The file.
         path: PathBuf,
     },
+    /// The file system does not allow a write-ahead log.
+    #[error("the database {path} cannot have a write-ahead log")]
+    NoWriteAheadLog {
+        /// The file.
+        path: PathBuf,
+    },
     /// The operating system failed to read, write or sync.
     #[error("the disk failed under the database {path}")]
     Disk {
@@ -204,6 +210,11 @@ impl Fault for SqliteError {
                 Kind::Unavailable,
                 "make the file and its folder writable for this user",
             ),
+            Self::NoWriteAheadLog { .. } => Facts::new(
+                "database-no-wal",
+                Kind::Unavailable,
+                "keep the workspace on a local disk",
+            ),
             Self::Disk { .. } => Facts::new(
                 "disk-failed",
                 Kind::Unavailable,
@@ -233,6 +244,48 @@ impl Fault for SqliteError {
                 Kind::Bug,
                 "report it with the cause above",
             ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+    use crate::words::error::Error;
+
+    #[test]
+    fn what_sqlite_reports_is_told_apart() {
+        for (code, expected, kind) in [
+            (
+                ffi::SQLITE_CANTOPEN,
+                "database-cannot-open",
+                Kind::Unavailable,
+            ),
+            (ffi::SQLITE_PERM, "database-cannot-open", Kind::Unavailable),
+            (ffi::SQLITE_NOTADB, "database-not-sqlite", Kind::Corrupt),
+            (ffi::SQLITE_CORRUPT, "database-damaged", Kind::Corrupt),
+            (ffi::SQLITE_BUSY, "database-locked", Kind::Unavailable),
+            (
+                ffi::SQLITE_BUSY_RECOVERY,
+                "database-locked",
+                Kind::Unavailable,
+            ),
+            (ffi::SQLITE_FULL, "disk-full", Kind::Unavailable),
+            (
+                ffi::SQLITE_READONLY,
+                "database-read-only",
+                Kind::Unavailable,
+            ),
+            (ffi::SQLITE_IOERR_FSYNC, "disk-failed", Kind::Unavailable),
+            (ffi::SQLITE_NOMEM, "sqlite-memory-limit", Kind::Limit),
+            (ffi::SQLITE_MISUSE, "statement-failed", Kind::Bug),
+        ] {
+            let source = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            let error = Error::from(SqliteError::of(Path::new("a.sqlite"), source));
+            assert_eq!((error.code(), error.kind()), (expected, kind));
+            assert!(error.to_string().contains("a.sqlite"));
         }
     }
 }

@@ -164,3 +164,116 @@ pub fn require(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::open::in_memory;
+
+    const FIRST: HostMigration = HostMigration {
+        version: 1,
+        name: "first",
+        sql: "CREATE TABLE a (x) STRICT; ",
+    };
+    const OK: HostMigration = HostMigration {
+        version: 1,
+        name: "first",
+        sql: "CREATE TABLE a (x INTEGER) STRICT;",
+    };
+    const SECOND: HostMigration = HostMigration {
+        version: 2,
+        name: "second",
+        sql: "ALTER TABLE a ADD COLUMN y INTEGER;",
+    };
+
+    fn at() -> Timestamp {
+        "2030-01-02T03:04:05Z".parse().unwrap()
+    }
+
+    fn apply_to(connection: &mut Connection, known: &[HostMigration]) -> Result<(), SqliteError> {
+        apply(connection, Path::new("a.sqlite"), known, at())
+    }
+
+    fn schema(connection: &Connection) -> Vec<String> {
+        connection
+            .prepare("SELECT sql FROM sqlite_schema ORDER BY name")
+            .unwrap()
+            .query_map((), |row| row.get(0))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect()
+    }
+
+    #[test]
+    fn an_upgraded_schema_equals_a_fresh_one_and_applying_twice_changes_nothing() {
+        let (mut fresh, mut upgraded) = (in_memory().unwrap(), in_memory().unwrap());
+        apply_to(&mut fresh, &[OK, SECOND]).unwrap();
+        apply_to(&mut upgraded, &[OK]).unwrap();
+        apply_to(&mut upgraded, &[OK, SECOND]).unwrap();
+        apply_to(&mut upgraded, &[OK, SECOND]).unwrap();
+        assert_eq!(schema(&fresh), schema(&upgraded));
+        let row: (u32, String, String, String) = upgraded
+            .query_row(
+                "SELECT * FROM wharf_migrations WHERE version = 2",
+                (),
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+            )
+            .unwrap();
+        assert_eq!(
+            (row.0, row.1.as_str(), row.3.as_str()),
+            (2, "second", "2030-01-02T03:04:05Z")
+        );
+        assert_eq!(row.2, Digest::of(SECOND.sql).to_string());
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_nothing_of_itself() {
+        let mut connection = in_memory().unwrap();
+        // A strict table without types is refused by SQLite.
+        assert!(apply_to(&mut connection, &[FIRST]).is_err());
+        assert!(schema(&connection).is_empty());
+    }
+
+    #[test]
+    fn newer_changed_and_missing_are_told_apart() {
+        let mut connection = in_memory().unwrap();
+        apply_to(&mut connection, &[OK, SECOND]).unwrap();
+        assert!(matches!(
+            apply_to(&mut connection, &[OK]),
+            Err(SqliteError::NewerSchema {
+                found: 2,
+                known: 1,
+                ..
+            })
+        ));
+        assert!(matches!(
+            apply_to(&mut connection, &[FIRST, SECOND]),
+            Err(SqliteError::MigrationChanged { version: 1, .. })
+        ));
+        connection
+            .execute("DELETE FROM wharf_migrations WHERE version = 1", ())
+            .unwrap();
+        assert!(matches!(
+            apply_to(&mut connection, &[OK, SECOND]),
+            Err(SqliteError::MigrationMissing { version: 1, .. })
+        ));
+        let older = in_memory().unwrap();
+        assert!(matches!(
+            require(&older, Path::new("a.sqlite"), &[OK]),
+            Err(SqliteError::OlderSchema {
+                found: 0,
+                known: 1,
+                ..
+            })
+        ));
+    }
+
+    #[test]
+    fn the_released_schemas_are_numbered_without_gaps() {
+        for list in [BUSINESS, MEMORY] {
+            for (version, migration) in (1..).zip(list) {
+                assert_eq!(migration.version, version);
+            }
+        }
+    }
+}

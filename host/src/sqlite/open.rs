@@ -35,9 +35,18 @@ pub fn read_write(
         });
     }
     admit(&connection)?;
-    connection
-        .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")
-        .map_err(|e| SqliteError::of(path, e))?;
+    let harden = || {
+        let mode: String =
+            connection.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0))?;
+        connection.execute_batch("PRAGMA synchronous = FULL")?;
+        Ok(mode)
+    };
+    let mode = harden().map_err(|e| SqliteError::of(path, e))?;
+    if mode != "wal" {
+        return Err(SqliteError::NoWriteAheadLog {
+            path: path.to_owned(),
+        });
+    }
     Ok(connection)
 }
 
@@ -96,7 +105,6 @@ pub fn in_memory() -> Result<Connection, SqliteError> {
 /// # Errors
 /// SQLite fails.
 pub fn limit_heap(connection: &Connection, bytes: u64) -> Result<(), rusqlite::Error> {
-    connection.pragma_query_value(None, "hard_heap_limit", |_| Ok(()))?;
     connection.query_row(&format!("PRAGMA hard_heap_limit = {bytes}"), (), |_| Ok(()))
 }
 

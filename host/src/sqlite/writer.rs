@@ -231,3 +231,83 @@ fn end(state: &mut State) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::sqlite::{migrations, open};
+
+    fn writer(folder: &TempDir) -> Writer {
+        let path = folder.path().join("memory.sqlite");
+        let mut connection = open::read_write(&path, open::BUSY, |_| Ok(())).unwrap();
+        migrations::apply(
+            &mut connection,
+            &path,
+            migrations::MEMORY,
+            Timestamp::UNIX_EPOCH,
+        )
+        .unwrap();
+        let file = path.clone();
+        Writer::new(&path, connection, move || {
+            open::read_write(&file, open::BUSY, |_| Ok(()))
+        })
+    }
+
+    fn barriers(transaction: &WriteTransaction<'_>) -> i64 {
+        transaction
+            .connection()
+            .query_row("SELECT commits FROM wharf_barrier", (), |row| row.get(0))
+            .unwrap()
+    }
+
+    #[test]
+    fn a_transaction_that_is_dropped_is_rolled_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = writer(&folder);
+        let transaction = writer.begin().unwrap();
+        transaction
+            .connection()
+            .execute("UPDATE wharf_barrier SET commits = 7", ())
+            .unwrap();
+        drop(transaction);
+        assert_eq!(barriers(&writer.begin().unwrap()), 0);
+        assert_eq!(writer.syncs(), 0);
+    }
+
+    #[test]
+    fn a_connection_that_is_lent_and_lost_is_opened_again_and_nothing_is_known_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = writer(&folder);
+        writer.settle().unwrap();
+        let mut transaction = writer.begin().unwrap();
+        drop(transaction.lend());
+        drop(transaction);
+        assert_eq!(barriers(&writer.begin().unwrap()), 1);
+        writer.settle().unwrap();
+        assert_eq!(writer.syncs(), 2);
+    }
+
+    #[test]
+    fn a_failed_commit_forgets_what_was_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = writer(&folder);
+        writer.settle().unwrap();
+        writer.settle().unwrap();
+        assert_eq!(writer.syncs(), 1);
+        let transaction = writer.begin().unwrap();
+        transaction
+            .connection()
+            .execute_batch(
+                "PRAGMA defer_foreign_keys = ON;
+                 CREATE TABLE a (x REFERENCES b (y)); CREATE TABLE b (y UNIQUE); INSERT INTO a VALUES (1);",
+            )
+            .unwrap();
+        assert!(transaction.commit().is_err());
+        assert_eq!(writer.syncs(), 1);
+        writer.settle().unwrap();
+        assert_eq!(writer.syncs(), 2);
+    }
+}

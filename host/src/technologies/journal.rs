@@ -230,3 +230,177 @@ fn record(row: &Row<'_>) -> Option<StoredRecord> {
         hash: row.get::<_, String>(4).ok()?.parse().ok()?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::words::digest::Digest;
+
+    fn at() -> Timestamp {
+        "2030-01-02T03:04:05.678Z".parse().unwrap()
+    }
+
+    fn path(folder: &TempDir) -> PathBuf {
+        folder.path().join("memory.sqlite")
+    }
+
+    fn open(folder: &TempDir) -> SqliteJournal {
+        SqliteJournal::open(&path(folder), open::BUSY, at()).unwrap()
+    }
+
+    fn task(id: &str) -> TaskId {
+        id.parse().unwrap()
+    }
+
+    fn records(sequences: std::ops::RangeInclusive<u64>) -> Vec<StoredRecord> {
+        sequences
+            .map(|sequence| StoredRecord {
+                sequence,
+                kind: "kind".into(),
+                at: at(),
+                body: format!("{{\"n\": {sequence}}}"),
+                hash: Digest::of(sequence.to_string()),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn records_come_back_as_they_were_appended_and_tasks_in_order_of_admission() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = open(&folder);
+        assert!(journal.load(&task("t")).unwrap().is_empty());
+        for id in ["z", "a", "m"] {
+            journal.append(&task(id), &records(1..=2)).unwrap();
+        }
+        journal.append(&task("z"), &records(3..=3)).unwrap();
+        assert_eq!(journal.load(&task("z")).unwrap(), records(1..=3));
+        assert_eq!(journal.load(&task("a")).unwrap(), records(1..=2));
+        let ids: Vec<_> = journal.tasks().unwrap();
+        assert_eq!(ids, ["z", "a", "m"].map(task));
+        drop(journal);
+        assert_eq!(open(&folder).load(&task("z")).unwrap(), records(1..=3));
+    }
+
+    #[test]
+    fn a_gap_and_a_record_that_stands_already_are_conflicts_and_write_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = open(&folder);
+        journal.append(&task("t"), &records(1..=2)).unwrap();
+        let mut gap = records(3..=4);
+        gap[1].sequence = 5;
+        for wrong in [records(4..=4), records(2..=3), records(0..=0), gap] {
+            let error = journal.append(&task("t"), &wrong).unwrap_err();
+            assert_eq!(
+                (error.code(), error.kind()),
+                ("journal-not-next", Kind::Conflict)
+            );
+        }
+        assert!(journal.append(&task("u"), &records(2..=2)).is_err());
+        assert_eq!(journal.load(&task("t")).unwrap(), records(1..=2));
+        assert_eq!(journal.tasks().unwrap(), [task("t")]);
+    }
+
+    #[test]
+    fn an_append_is_one_sync_and_settling_is_free_until_somebody_else_appends() {
+        let folder = tempfile::tempdir().unwrap();
+        let (ours, theirs) = (open(&folder), open(&folder));
+        ours.settle().unwrap();
+        assert_eq!(ours.syncs(), 1, "nothing is known at first");
+        ours.append(&task("t"), &records(1..=3)).unwrap();
+        ours.settle().unwrap();
+        assert_eq!(ours.syncs(), 2);
+        theirs.append(&task("t"), &records(4..=4)).unwrap();
+        ours.settle().unwrap();
+        ours.settle().unwrap();
+        assert_eq!(ours.syncs(), 3);
+        ours.append(&task("t"), &[]).unwrap();
+        assert_eq!(ours.syncs(), 3);
+    }
+
+    #[test]
+    fn threads_append_to_their_tasks_and_of_two_that_append_the_same_one_wins() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = open(&folder);
+        let won: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8)
+                .map(|n| {
+                    let journal = &journal;
+                    scope.spawn(move || {
+                        for sequence in 1..=5 {
+                            journal
+                                .append(&task(&format!("own{n}")), &records(sequence..=sequence))
+                                .unwrap();
+                        }
+                        usize::from(journal.append(&task("shared"), &records(1..=1)).is_ok())
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|t| t.join().unwrap()).sum()
+        });
+        assert_eq!(won, 1);
+        for n in 0..8 {
+            assert_eq!(
+                journal.load(&task(&format!("own{n}"))).unwrap(),
+                records(1..=5)
+            );
+        }
+    }
+
+    #[test]
+    fn reading_writes_nothing_and_refuses_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = SqliteJournal::open_read_only(&path(&folder), open::BUSY);
+        assert_eq!(missing.err().unwrap().code(), "database-missing");
+        open(&folder).append(&task("t"), &records(1..=1)).unwrap();
+        let before = fs::read(path(&folder)).unwrap();
+        let journal = SqliteJournal::open_read_only(&path(&folder), open::BUSY).unwrap();
+        assert_eq!(journal.load(&task("t")).unwrap(), records(1..=1));
+        for refused in [
+            journal.settle(),
+            journal.append(&task("t"), &records(2..=2)),
+        ] {
+            assert_eq!(refused.unwrap_err().code(), "journal-read-only");
+        }
+        drop(journal);
+        assert_eq!(fs::read(path(&folder)).unwrap(), before);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_newer_schema_is_refused_untouched_and_a_changed_row_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        open(&folder).append(&task("t"), &records(1..=1)).unwrap();
+        let outside = open::read_write(&path(&folder), open::BUSY, |_| Ok(())).unwrap();
+        outside
+            .execute_batch("UPDATE journal SET at = 'yesterday'")
+            .unwrap();
+        let error = open(&folder).load(&task("t")).unwrap_err();
+        assert_eq!(
+            (error.code(), error.kind()),
+            ("row-malformed", Kind::Corrupt)
+        );
+        outside
+            .execute_batch("INSERT INTO wharf_migrations VALUES (99, 'later', 'x', 'then')")
+            .unwrap();
+        drop(outside);
+        let before = fs::read(path(&folder)).unwrap();
+        let error = SqliteJournal::open(&path(&folder), open::BUSY, at())
+            .err()
+            .unwrap();
+        assert_eq!(
+            (error.code(), error.kind()),
+            ("schema-newer", Kind::Conflict)
+        );
+        assert_eq!(fs::read(path(&folder)).unwrap(), before);
+    }
+
+    #[test]
+    fn the_journal_may_be_shared_by_threads() {
+        fn is_shareable<T: Send + Sync>() {}
+        is_shareable::<SqliteJournal>();
+    }
+}

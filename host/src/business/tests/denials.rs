@@ -107,6 +107,12 @@ const DENIED: &[&str] = &[
     "SELECT fts3_tokenizer('simple')",
     "SELECT fts5_source_id()",
     "SELECT zeroblob(10)",
+    // Pure, but one call of them may run for minutes or fill the memory.
+    "SELECT trim('a', 'b')",
+    "SELECT ltrim('a')",
+    "SELECT rtrim('a', 'b')",
+    "SELECT unhex('00', 'x')",
+    "SELECT json_pretty('[]', 'x')",
     "SELECT count(*) FROM items ORDER BY random()",
     "INSERT INTO counters VALUES ('a', random())",
     // Explanations, and more than one statement.

@@ -18,7 +18,7 @@ fn an_operation_leaves_its_effect_its_row_and_its_anchor() {
     assert!(!replayed);
     assert_eq!(row.data.as_str(), "{\"b\": 1.0, \"a\":2}");
     let mut stored = fixture.store.rows_of(&"t1".parse().unwrap()).unwrap();
-    assert_eq!(stored, [*row.clone()]);
+    assert_eq!(stored.as_slice(), std::slice::from_ref(&*row));
     let found = fixture
         .store
         .find(&row.plugin, &row.subject, &row.key)

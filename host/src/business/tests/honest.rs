@@ -52,7 +52,7 @@ fn an_honest_plugin_gets_the_sql_it_needs() {
             ("SELECT '{\"a\": 5}' ->> 'a'", &[5]),
             ("SELECT CASE WHEN EXISTS (SELECT 1 FROM items WHERE name GLOB 'a*') THEN 1 ELSE 0 END", &[1]),
             ("SELECT coalesce(max(n), 0) + abs(-1) + round(1.2) > 1 FROM items", &[1]),
-            ("SELECT length(upper(trim(substr(name, 1, 5)))) FROM items ORDER BY 1", &[1, 1]),
+            ("SELECT length(upper(substr(name, 1, 5))) FROM items ORDER BY 1", &[1, 1]),
             ("SELECT n FROM items GROUP BY n HAVING count(*) > 0 ORDER BY n DESC LIMIT 1 OFFSET 0", &[20]),
             ("SELECT 1 EXCEPT SELECT 2 INTERSECT SELECT 1", &[1]),
             ("VALUES (1), (2)", &[1, 2]),

@@ -102,7 +102,7 @@ fn sqlites_own_limits_are_low() {
             format!("SELECT {}1{}", "(1 + ".repeat(101), ")".repeat(101)),
             format!("SELECT 1{}", " UNION ALL SELECT 1".repeat(32)),
             format!("SELECT coalesce({}1)", "1, ".repeat(64)),
-            format!("SELECT 'a' LIKE '{}'", "a".repeat(1001)),
+            format!("SELECT 'a' LIKE '{}'", "a".repeat(101)),
             "SELECT ?257".into(),
             format!("SELECT '{}'", "a".repeat(64 * 1024)),
         ];
@@ -124,9 +124,32 @@ fn the_statements_of_a_call_take_at_most_so_long_together() {
         assert!(is_limit(sql.query("SELECT 1", &[])));
     });
     let took = (monotonic() - began).as_millis();
-    assert!((50..250).contains(&took), "took {took} ms");
+    assert!((50..2000).contains(&took), "took {took} ms");
     // The next call has its own time, on the same connection.
     fixture.reading(|sql| assert!(sql.query("SELECT 1", &[]).is_ok()));
+}
+
+/// A statement may be short to write and endless to prepare: each expression doubles the one before it.
+#[test]
+fn preparing_a_statement_takes_from_the_same_time() {
+    let fixture = Fixture::with(SqlLimits {
+        sql_millis: some(100),
+        ..SqlLimits::standard()
+    });
+    let expressions: Vec<_> = (1..60)
+        .map(|n| format!("c{n} AS (SELECT a.x FROM c{0} AS a, c{0} AS b)", n - 1))
+        .collect();
+    let doubling = format!(
+        "WITH c0 AS (SELECT 1 AS x), {} SELECT count(*) FROM c59",
+        expressions.join(", ")
+    );
+    let began = monotonic();
+    fixture.reading(|sql| {
+        let result = sql.query(&doubling, &[]);
+        assert!(result.is_err(), "{result:?}");
+    });
+    let took = (monotonic() - began).as_millis();
+    assert!(took < 5000, "took {took} ms");
 }
 
 #[test]
@@ -140,7 +163,7 @@ fn an_operation_holds_the_write_lock_for_at_most_so_long() {
         assert!(is_limit(sql.query(ENDLESS, &[])));
         done()
     });
-    assert!((monotonic() - began).as_millis() < 250);
+    assert!((monotonic() - began).as_millis() < 2000);
     let in_the_plugin = fixture.store.perform(&operation("t1", "k1"), &mut |sql| {
         add_item(&*sql, "a");
         let began = monotonic();
@@ -202,7 +225,7 @@ fn another_process_is_waited_for_at_most_so_long() {
         (error.code(), error.kind()),
         ("database-locked", Kind::Unavailable)
     );
-    assert!((20..2000).contains(&(monotonic() - began).as_millis()));
+    assert!((20..5000).contains(&(monotonic() - began).as_millis()));
     // Readers do not wait, and the lock's end is enough.
     fixture.reading(|sql| assert!(run(sql, "SELECT * FROM items").is_ok()));
     outside.execute_batch("COMMIT").unwrap();
@@ -229,6 +252,7 @@ fn sqlite_uses_at_most_so_much_memory() {
     }
     let fixture = Fixture::with(SqlLimits {
         heap_bytes: NonZeroU64::new(16 << 20).unwrap(),
+        value_bytes: some(256 * 1024),
         sql_millis: some(20_000),
         lock_millis: some(20_000),
         ..SqlLimits::standard()

@@ -213,3 +213,70 @@ fn many_openers_of_a_new_file_agree() {
     });
     assert!(ids.iter().all(|id| *id == ids[0]));
 }
+
+#[test]
+fn a_full_disk_is_told_and_leaves_what_was_committed() {
+    let fixture = Fixture::new();
+    fixture.add("t1", "k1");
+    let limit_pages = |pages: i64| {
+        let transaction = fixture.store.writer().unwrap().begin().unwrap();
+        let connection = transaction.connection();
+        connection
+            .query_row(&format!("PRAGMA max_page_count = {pages}"), (), |_| Ok(()))
+            .unwrap();
+    };
+    limit_pages(1);
+    let fill = |sql: &dyn Sql| loop {
+        let text = SqlValue::Text("a".repeat(4000));
+        let result = sql.execute(
+            "INSERT INTO counters VALUES (?1 || (SELECT count(*) FROM counters), 1)",
+            &[text],
+        );
+        if let Err(fault) = result {
+            break fault;
+        }
+    };
+    let told = fixture
+        .store
+        .perform(&operation("t1", "k2"), &mut |sql| match fill(&*sql) {
+            SqlFault::Fatal(error) => Err(error),
+            other => panic!("{other:?}"),
+        });
+    assert_eq!(code_of(told), ("disk-full", Kind::Unavailable));
+    // A caller that does not listen commits nothing either.
+    let unheard = fixture.store.perform(&operation("t1", "k2"), &mut |sql| {
+        fill(&*sql);
+        done()
+    });
+    assert_eq!(
+        code_of(unheard),
+        ("business-file-failed", Kind::Unavailable)
+    );
+    limit_pages(1_000_000);
+    assert_eq!(fixture.count("SELECT count(*) FROM counters"), 0);
+    assert_eq!(fixture.count("SELECT count(*) FROM wharf_ledger"), 1);
+    fixture.add("t1", "k2");
+}
+
+#[test]
+fn a_damaged_file_and_a_missing_table_are_told() {
+    let Fixture { folder, store } = Fixture::new();
+    drop(store);
+    let path = folder.path().join("business.sqlite");
+    let whole = fs::read(&path).unwrap();
+    let mut damaged = whole.clone();
+    damaged[4096..].fill(0x55);
+    fs::write(&path, &damaged).unwrap();
+    assert_eq!(code_of(try_open(&folder, "tenant")).0, "database-damaged");
+    assert_eq!(fs::read(&path).unwrap(), damaged);
+
+    fs::write(&path, &whole).unwrap();
+    let store = open_writing(&folder);
+    let outside =
+        crate::sqlite::open::read_write(&path, crate::sqlite::open::BUSY, |_| Ok(())).unwrap();
+    outside.execute_batch("DROP TABLE wharf_anchors").unwrap();
+    assert_eq!(
+        code_of(store.anchor_of(&"t1".parse().unwrap())),
+        ("table-missing", Kind::Corrupt)
+    );
+}
