@@ -5,7 +5,6 @@
 
 use std::{
     fs,
-    io::{Write as _, stderr},
     path::{Path, PathBuf},
 };
 
@@ -19,7 +18,7 @@ use wharf::{
 
 use super::{
     Session, answer::Reply, demo_files::DemoFiles, drive::drive, environment::Environment,
-    error::CliError, escape::escaped, input, way::WayArgs,
+    error::CliError, escape::escaped, input, stderr, way::WayArgs,
 };
 
 /// From the folder of the executable.
@@ -162,11 +161,10 @@ fn temporary_folder(environment: &Environment) -> Result<PathBuf, Error> {
             source,
         })?
         .keep();
-    let _ = writeln!(
-        stderr().lock(),
-        "workspace {}",
+    stderr::write(&format!(
+        "workspace {}\n",
         escaped(&folder.display().to_string())
-    );
+    ));
     Ok(folder)
 }
 

@@ -59,7 +59,12 @@ async fn run(session: &Session, host: &Host, task: Task, way: Way) -> Result<Out
     options.cancellation = cancellation;
     options.progress = Some(display.sink());
     let outcome = host.run(&way.pattern, task, options).await;
-    display.finish();
+    match &outcome {
+        Ok(Outcome::Finished(_) | Outcome::Checkpoint(_)) if session.answers_below_display() => {
+            display.give_way();
+        }
+        _ => display.finish(),
+    }
     outcome
 }
 

@@ -85,7 +85,7 @@ pub(super) fn lines(task: &TaskStatus, look: Look) -> Vec<String> {
     let steps: Vec<StepLine> = view.steps.iter().map(StepLine::from).collect();
     let running = look.mark(wharf::core::view::StepState::Running);
     lines.extend(
-        step_list::lines(view.plan_version, &steps, look, &running)
+        step_list::plans(view.plan_version, &steps, look, &running)
             .into_iter()
             .map(|line| format!("  {line}")),
     );

@@ -1,13 +1,13 @@
 //! The display where nothing can be redrawn: a short line for each change, without escape codes.
 
-use std::{
-    io::{Write as _, stderr},
-    sync::{Mutex, PoisonError},
-};
+use std::sync::{Mutex, PoisonError};
 
 use wharf::{Progress, ProgressBody, core::view::StepState};
 
-use super::{super::escape::escaped, scene::Scene};
+use super::{
+    super::{escape::escaped, stderr},
+    scene::Scene,
+};
 
 /// Remembers what was said last.
 #[derive(Default)]
@@ -36,8 +36,9 @@ fn say(lines: &[String]) {
         .iter()
         .flat_map(|line| [line.as_str(), "\n"])
         .collect();
-    // If standard error is gone, nobody reads the progress; the run goes on.
-    let _ = stderr().lock().write_all(text.as_bytes());
+    if !text.is_empty() {
+        stderr::write(&text);
+    }
 }
 
 /// One line for each difference that a person cares about.
