@@ -6,7 +6,7 @@ use clap::builder::StyledStr;
 use serde::Serialize;
 use wharf::Error;
 
-use super::{Session, args::Format, error::CliError, exit::Exit, look::Look};
+use super::{Session, args::Format, error::CliError, exit::Exit, look::Look, stderr};
 
 /// The answer of a command: a JSON document, and a text that says the same to people.
 pub(super) trait Answer: Serialize {
@@ -68,7 +68,7 @@ impl Reply {
 
     /// Prints it. A reader that has gone away is none of our business.
     pub(super) fn deliver(self) -> Result<Exit, Error> {
-        let _ = io::stderr().lock().write_all(self.stderr.as_bytes());
+        stderr::write(&self.stderr);
         let mut stdout = io::stdout().lock();
         match stdout
             .write_all(self.stdout.as_bytes())

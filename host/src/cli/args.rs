@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{
+    Args, Parser, Subcommand, ValueEnum,
+    builder::{PathBufValueParser, TypedValueParser},
+};
 use wharf::TaskId;
 
 use super::{demo::DemoArgs, way::WayArgs};
@@ -81,7 +84,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "FILE.json")]
     pub(super) request: PathBuf,
     /// The workspace: missing, empty, or one of the same tenant.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = directory())]
     pub(super) dir: PathBuf,
     /// Trusted SQL that fills the plugin's own tables once, in a new workspace.
     #[arg(long, value_name = "FILE.sql")]
@@ -94,7 +97,7 @@ pub(super) struct RunArgs {
 #[derive(Debug, Args)]
 pub(super) struct ResumeArgs {
     /// The workspace.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = directory())]
     pub(super) dir: PathBuf,
     /// The task; default: the only one, else the newest that is not finished.
     #[arg(long, value_name = "ID")]
@@ -107,7 +110,7 @@ pub(super) struct ResumeArgs {
 #[derive(Debug, Args)]
 pub(super) struct LookArgs {
     /// The workspace.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = directory())]
     pub(super) dir: PathBuf,
     /// The task; default: all.
     #[arg(long, value_name = "ID")]
@@ -120,6 +123,11 @@ pub(super) struct InspectArgs {
     /// The component.
     #[arg(value_name = "FILE.wasm")]
     pub(super) component: PathBuf,
+}
+
+/// A directory, as an absolute path: it is printed so, and means the same from everywhere.
+pub(super) fn directory() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(std::path::absolute)
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 
 use std::{
     fs,
-    io::{Write as _, stderr},
     path::{Path, PathBuf},
 };
 
@@ -18,8 +17,8 @@ use wharf::{
 };
 
 use super::{
-    Session, answer::Reply, demo_files::DemoFiles, drive::drive, environment::Environment,
-    error::CliError, escape::escaped, input, way::WayArgs,
+    Session, answer::Reply, args::directory, demo_files::DemoFiles, drive::drive,
+    environment::Environment, error::CliError, escape::escaped, input, stderr, way::WayArgs,
 };
 
 /// From the folder of the executable.
@@ -32,7 +31,7 @@ pub(super) struct DemoArgs {
     #[arg(long, value_name = "NAME")]
     scenario: Option<String>,
     /// The workspace: missing or empty; default: a new temporary folder.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = directory())]
     dir: Option<PathBuf>,
     /// A component with a demo beside it; default: the reference domain's.
     #[arg(long, value_name = "FILE.wasm")]
@@ -41,19 +40,19 @@ pub(super) struct DemoArgs {
     #[arg(long, value_name = "TEXT")]
     goal: Option<String>,
     /// How many are ordered.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     quantity: Option<u64>,
     /// The most that shipping may cost.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     max_shipping_cents: Option<u64>,
     /// The most plans that may be asked for: 1 to 5.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     max_plans: Option<u64>,
     /// The most actions that may be taken: 0 to 30.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     max_actions: Option<u64>,
     /// The most seconds that it may take, pauses included: 1 to 3600.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     deadline_seconds: Option<u64>,
     #[command(flatten)]
     way: WayArgs,
@@ -75,6 +74,10 @@ impl DemoArgs {
             .filter_map(|(option, value)| Some((option, value?)))
             .collect()
     }
+}
+
+fn number(typed: &str) -> Result<u64, &'static str> {
+    typed.parse().map_err(|_| "it is not a whole number")
 }
 
 /// Prepares a workspace and runs the scenario's task in it.
@@ -162,11 +165,10 @@ fn temporary_folder(environment: &Environment) -> Result<PathBuf, Error> {
             source,
         })?
         .keep();
-    let _ = writeln!(
-        stderr().lock(),
-        "workspace {}",
+    stderr::write(&format!(
+        "workspace {}\n",
         escaped(&folder.display().to_string())
-    );
+    ));
     Ok(folder)
 }
 

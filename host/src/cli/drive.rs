@@ -19,16 +19,15 @@ use super::{
     way::Way,
 };
 
-/// Runs a task in the workspace of this directory.
+/// Runs a task in a workspace, named by an absolute path.
 pub(super) fn drive(
     session: &Session,
-    directory: &Path,
+    workspace: &Path,
     task: Task,
     way: Way,
 ) -> Result<Reply, Error> {
     let setup = |source| CliError::Setup { source };
-    let workspace = std::path::absolute(directory).map_err(setup)?;
-    let host = HostBuilder::new(&workspace)
+    let host = HostBuilder::new(workspace)
         .compile_cache(compile_cache(session))
         .build()?;
     let id = task.id().clone();
@@ -36,7 +35,7 @@ pub(super) fn drive(
         .map_err(setup)?
         .block_on(run(session, &host, task, way))?;
     let place = Place {
-        workspace: &workspace,
+        workspace,
         task: &id,
     };
     match outcome {
@@ -59,7 +58,12 @@ async fn run(session: &Session, host: &Host, task: Task, way: Way) -> Result<Out
     options.cancellation = cancellation;
     options.progress = Some(display.sink());
     let outcome = host.run(&way.pattern, task, options).await;
-    display.finish();
+    match &outcome {
+        Ok(Outcome::Finished(_) | Outcome::Checkpoint(_)) if session.answers_below_display() => {
+            display.give_way();
+        }
+        _ => display.finish(),
+    }
     outcome
 }
 

@@ -1,20 +1,17 @@
 //! What the command line itself refuses, and how every error is shown.
 
-use std::{io, io::Write as _, path::PathBuf};
+use std::{io, path::PathBuf};
 
 use wharf::{
     Error, Kind, TaskId,
     words::error::{Facts, Fault},
 };
 
-use super::{escape::escaped, look::Look};
+use super::{escape::escaped, look::Look, stderr};
 
 /// Shows an error on standard error.
 pub(super) fn print(error: &Error, look: Look) {
-    // If standard error is gone, the exit code still tells.
-    let _ = io::stderr()
-        .lock()
-        .write_all(render(error, look).as_bytes());
+    stderr::write(&render(error, look));
 }
 
 /// Three lines: what happened, why, what to do.

@@ -1,43 +1,36 @@
-//! Log lines of the library and of plugins, on standard error, above the live display where there is one.
+//! Log lines of the library and of plugins, on standard error.
 
-use std::{
-    io::{self, Write},
-    sync::{Mutex, PoisonError},
+use std::io;
+
+use tracing_subscriber::{
+    EnvFilter,
+    filter::LevelFilter,
+    fmt::{self, MakeWriter},
 };
 
-use indicatif::ProgressBar;
-use tracing_subscriber::{EnvFilter, filter::LevelFilter, fmt::MakeWriter};
-
-use super::{error::CliError, look::Look};
-
-static DISPLAY: Mutex<Option<ProgressBar>> = Mutex::new(None);
+use super::{error::CliError, look::Look, stderr};
 
 /// Begins to log what the filter lets pass; without a filter, warnings and errors.
 pub(super) fn start(filter: Option<&str>, look: Look) -> Result<(), CliError> {
-    let log = tracing_subscriber::fmt()
-        .with_writer(Stderr)
+    let log = fmt::fmt()
+        .with_writer(Writer)
         .with_ansi(look.colour())
-        .with_target(false);
+        .with_target(filter.is_some());
     match filter {
         // Cheaper to start than a filter that says the same.
         None => log.with_max_level(LevelFilter::WARN).init(),
         Some(filter) => {
             let filter =
                 EnvFilter::try_new(filter).map_err(|source| CliError::LogFilter { source })?;
-            log.with_target(true).with_env_filter(filter).init();
+            log.with_env_filter(filter).init();
         }
     }
     Ok(())
 }
 
-/// From now on, log lines stand above this display.
-pub(super) fn draw_around(display: ProgressBar) {
-    *DISPLAY.lock().unwrap_or_else(PoisonError::into_inner) = Some(display);
-}
+struct Writer;
 
-struct Stderr;
-
-impl<'a> MakeWriter<'a> for Stderr {
+impl<'a> MakeWriter<'a> for Writer {
     type Writer = Self;
 
     fn make_writer(&'a self) -> Self {
@@ -45,21 +38,14 @@ impl<'a> MakeWriter<'a> for Stderr {
     }
 }
 
-impl Write for Stderr {
-    // Each event is one call.
+impl io::Write for Writer {
+    /// One event, whole.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let display = DISPLAY
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        match display.filter(|display| !display.is_finished()) {
-            Some(display) => display.suspend(|| io::stderr().write_all(bytes)),
-            None => io::stderr().write_all(bytes),
-        }
-        .map(|()| bytes.len())
+        stderr::write(&String::from_utf8_lossy(bytes));
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
+        Ok(())
     }
 }

@@ -26,6 +26,7 @@ mod logging;
 mod panics;
 mod progress;
 mod signals;
+mod stderr;
 
 mod answer;
 mod durations;
@@ -35,7 +36,10 @@ mod look;
 mod step_list;
 mod summary;
 
-use std::process::ExitCode;
+use std::{
+    io::{IsTerminal as _, stdout},
+    process::ExitCode,
+};
 
 use wharf::Error;
 
@@ -54,6 +58,13 @@ struct Session {
     format: Format,
     stdout: Look,
     stderr: Look,
+}
+
+impl Session {
+    /// Whether the answer is a text on a terminal, hence right below what a display leaves.
+    fn answers_below_display(&self) -> bool {
+        self.format == Format::Text && stdout().is_terminal()
+    }
 }
 
 /// Runs the command that the arguments ask for.

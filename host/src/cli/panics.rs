@@ -3,7 +3,6 @@
 use std::{
     any::Any,
     backtrace::{Backtrace, BacktraceStatus},
-    io::{Write as _, stderr},
     panic,
 };
 
@@ -12,25 +11,22 @@ use wharf::{
     words::error::{Facts, Fault},
 };
 
-use super::{error, look::Look};
+use super::{error, look::Look, stderr};
 
-/// Explains panics from now on, in three lines; with `RUST_BACKTRACE=1`, and where it came from.
+/// Explains panics from now on, in three lines; with `RUST_BACKTRACE=1`, with the way there.
 pub(super) fn explain(look: Look) {
     panic::set_hook(Box::new(move |info| {
         let place = info
             .location()
             .map_or_else(String::new, ToString::to_string);
-        error::print(
-            &Error::from(Panic {
-                message: message(info.payload()).to_owned(),
-                place,
-            }),
-            look,
-        );
+        let message = message(info.payload()).to_owned();
+        let mut text = error::render(&Error::from(Panic { message, place }), look);
         let trace = Backtrace::capture();
         if trace.status() == BacktraceStatus::Captured {
-            let _ = writeln!(stderr().lock(), "{trace}");
+            text += &format!("{trace}\n");
         }
+        // The display itself may have panicked.
+        stderr::write_directly(&text);
     }));
 }
 

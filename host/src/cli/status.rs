@@ -1,6 +1,6 @@
 //! `wharf status`: what the journal knows.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde::Serialize;
 use wharf::{
@@ -38,23 +38,22 @@ pub(super) fn run(session: &Session, arguments: &LookArgs) -> Result<Reply, Erro
         .iter()
         .map(|task| host::status(directory, task, now))
         .collect();
-    let workspace = std::path::absolute(directory).map_err(|source| CliError::Setup { source })?;
     Reply::answer(
         &StatusAnswer {
-            workspace,
-            tasks: tasks?,
+            workspace: directory,
+            tasks: &tasks?,
         },
         session,
     )
 }
 
 #[derive(Serialize)]
-struct StatusAnswer {
-    workspace: PathBuf,
-    tasks: Vec<TaskStatus>,
+struct StatusAnswer<'a> {
+    workspace: &'a Path,
+    tasks: &'a [TaskStatus],
 }
 
-impl Answer for StatusAnswer {
+impl Answer for StatusAnswer<'_> {
     fn text(&self, look: Look) -> String {
         let mut text = String::new();
         for (index, task) in self.tasks.iter().enumerate() {
@@ -85,7 +84,7 @@ pub(super) fn lines(task: &TaskStatus, look: Look) -> Vec<String> {
     let steps: Vec<StepLine> = view.steps.iter().map(StepLine::from).collect();
     let running = look.mark(wharf::core::view::StepState::Running);
     lines.extend(
-        step_list::lines(view.plan_version, &steps, look, &running)
+        step_list::plans(view.plan_version, &steps, look, &running)
             .into_iter()
             .map(|line| format!("  {line}")),
     );

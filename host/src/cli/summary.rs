@@ -6,7 +6,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use wharf::core::view::StepState;
 
-use super::{escape::escaped, look::Look};
+use super::{
+    escape::escaped,
+    look::Look,
+    step_list::{self, Row},
+};
 
 /// Status, plans with their steps, changes, result, and where everything stands.
 pub(super) fn of(report: &str, directory: &Path, look: Look) -> String {
@@ -172,58 +176,56 @@ impl Report {
             look.strong(&format!("plan {version}")),
             look.faint(&escaped(&plan.reason))
         )?;
-        let width = plan
+        let newest = self.plans.iter().all(|plan| plan.version <= *version);
+        let rows: Vec<Row<'_>> = plan
             .steps
             .iter()
-            .map(|step| escaped(&step.id).chars().count())
-            .max()
-            .unwrap_or(0);
-        for step in &plan.steps {
-            let done = self
-                .completed
-                .iter()
-                .find(|done| done.version == *version && done.step.id == step.id);
-            let change = self
-                .changes
-                .iter()
-                .find(|change| change.version == *version && change.step_id == step.id);
-            let (state, note) = match (done, change) {
-                (Some(done), _) => (
-                    if done.declined {
-                        StepState::Declined
-                    } else {
-                        StepState::Completed
-                    },
-                    done.note(),
-                ),
-                (None, Some(change)) => (
-                    StepState::Failed,
-                    format!(
-                        "{}: {}",
-                        look.warn(&escaped(&change.code)),
-                        escaped(&change.message)
-                    ),
-                ),
-                (None, None) => (StepState::Pending, "not done".into()),
-            };
-            let tool = if step.tool == step.id {
-                String::new()
-            } else {
-                format!("{}  ", escaped(&step.tool))
-            };
-            writeln!(
-                out,
-                "  {} {:width$}  {}{note}",
-                look.mark(state),
-                escaped(&step.id),
-                look.faint(&tool)
-            )?;
+            .map(|step| self.row(*version, newest, step, look))
+            .collect();
+        for line in step_list::table(&rows, look) {
+            writeln!(out, "{line}")?;
         }
         Ok(())
+    }
+
+    fn row<'a>(&self, version: u32, newest: bool, step: &'a Step, look: Look) -> Row<'a> {
+        let mut completed = self.completed.iter();
+        let done = completed.find(|done| done.version == version && done.step.id == step.id);
+        let mut changes = self.changes.iter();
+        let change = changes.find(|change| change.version == version && change.step_id == step.id);
+        let code = change.map(|change| look.warn(&escaped(&change.code)));
+        let (state, note) = match (done, change) {
+            // Its outcome was unknown, until the ledger told.
+            (Some(done), Some(_)) => (
+                done.state(),
+                format!("{}, {}", done.note(), code.unwrap_or_default()),
+            ),
+            (Some(done), None) => (done.state(), done.note()),
+            (None, Some(change)) => (
+                StepState::Failed,
+                format!("{}: {}", code.unwrap_or_default(), escaped(&change.message)),
+            ),
+            (None, None) if newest => (StepState::Pending, "not done".into()),
+            (None, None) => (StepState::Superseded, "given up".into()),
+        };
+        Row {
+            mark: look.mark(state),
+            id: &step.id,
+            tool: &step.tool,
+            note,
+        }
     }
 }
 
 impl CompletedEntry {
+    const fn state(&self) -> StepState {
+        if self.declined {
+            StepState::Declined
+        } else {
+            StepState::Completed
+        }
+    }
+
     fn note(&self) -> String {
         let evidence: String = self.evidence_id.chars().take(12).collect();
         let how = match (self.declined, self.replayed) {

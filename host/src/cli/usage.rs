@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory as _, FromArgMatches as _, builder::StyledStr, error::ErrorKind};
+use clap::{
+    Command, CommandFactory as _, FromArgMatches as _, builder::StyledStr, error::ErrorKind,
+};
 use wharf::Error;
 
 use super::{args::Cli, demo, environment::Environment, error::CliError};
@@ -18,63 +20,78 @@ pub(super) enum Typed {
 /// Reads the arguments.
 pub(super) fn read(environment: &Environment) -> Result<Typed, Error> {
     let arguments = &environment.arguments;
-    let error = match parse(Cli::command(), arguments) {
+    let error = match parse(definition(), arguments) {
         Ok(cli) => return Ok(Typed::Command(Box::new(cli))),
         Err(error) => error,
     };
     match error.kind() {
         ErrorKind::DisplayHelp => {
             // The scenarios stand in a file, which only this help needs.
-            let help = parse(demo::with_scenarios(Cli::command(), environment), arguments)
-                .err()
-                .unwrap_or(error);
+            let definition = demo::with_scenarios(definition(), environment);
+            let help = parse(definition, arguments).err().unwrap_or(error);
             Ok(Typed::Help(help.render()))
         }
         ErrorKind::DisplayVersion => Ok(Typed::Help(error.render())),
-        _ => Err(usage(&error.render().to_string(), arguments).into()),
+        _ => Err(usage(&error, arguments).into()),
     }
 }
 
-fn parse(command: clap::Command, arguments: &[OsString]) -> Result<Cli, clap::Error> {
+/// A missing command is an error like any other, not a wish for help.
+fn definition() -> Command {
+    Cli::command()
+        .arg_required_else_help(false)
+        .mut_subcommand("plugin", |plugin| plugin.arg_required_else_help(false))
+}
+
+fn parse(command: Command, arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let matches = command.try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches)
 }
 
-/// Rewrites clap's message, which has the fault first, then indented details, tips and the usage.
-fn usage(rendered: &str, arguments: &[OsString]) -> CliError {
+/// Rewrites clap's message, which has the fault first, then indented details, tips and the form of the command.
+fn usage(error: &clap::Error, arguments: &[OsString]) -> CliError {
+    let rendered = error.render().to_string();
     let mut lines = rendered
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty());
-    let mut what = lines
-        .next()
-        .unwrap_or_default()
-        .trim_start_matches("error: ")
-        .to_owned();
+    let first = lines.next().unwrap_or_default();
+    let mut what = first.trim_start_matches("error: ").to_owned();
     let (mut details, mut tips, mut form) = (Vec::new(), Vec::new(), None);
     for line in lines {
         if let Some(usage) = line.strip_prefix("Usage: ") {
-            form = Some(usage);
+            form = Some(format!("the form is `{usage}`"));
         } else if let Some(tip) = line.strip_prefix("tip: ") {
-            tips.push(tip);
+            tips.push(tip.to_owned());
         } else if !line.starts_with("For more information") {
-            details.push(line.trim_start_matches('[').trim_end_matches(']'));
+            let detail = line.trim_start_matches('[').trim_end_matches(']');
+            details.push(detail.to_owned());
         }
     }
-    if what.ends_with(':') {
-        what = format!("{what} {}", details.join(", "));
-        details.clear();
+    let (path, command) = innermost(arguments);
+    match error.kind() {
+        ErrorKind::MissingRequiredArgument => {
+            what = format!("{what} {}", details.join(", "));
+            details.clear();
+        }
+        ErrorKind::ValueValidation => {
+            if let Some((value, reason)) = what.clone().split_once("': ") {
+                what = format!("{value}'");
+                details.push(reason.to_owned());
+            }
+        }
+        ErrorKind::InvalidSubcommand => {
+            let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+            details.push(format!("subcommands: {}", names.join(", ")));
+        }
+        _ => (),
     }
-    let why = match (details.is_empty(), form) {
-        (false, _) => details.join("; "),
-        (true, Some(form)) => format!("the form is `{form}`"),
-        (true, None) => "the command does not take it so".into(),
+    let why = match form {
+        _ if !details.is_empty() => details.join("; "),
+        Some(form) => form,
+        None => "the command does not take it so".to_owned(),
     };
-    let help = format!(
-        "`{} --help` shows what can be given",
-        command_path(arguments)
-    );
-    tips.push(&help);
+    tips.push(format!("`{path} --help` shows what can be given"));
     CliError::Usage {
         what,
         why,
@@ -82,17 +99,17 @@ fn usage(rendered: &str, arguments: &[OsString]) -> CliError {
     }
 }
 
-/// The program and the commands among the arguments.
-fn command_path(arguments: &[OsString]) -> String {
-    let mut command = &Cli::command();
+/// The innermost command that the arguments name, and its full name.
+fn innermost(arguments: &[OsString]) -> (String, Command) {
+    let mut command = definition();
     let mut path = command.get_name().to_owned();
     for word in arguments.iter().skip(1) {
-        if let Some(inner) = command.find_subcommand(word) {
+        if let Some(inner) = command.find_subcommand(word).cloned() {
             path = format!("{path} {}", inner.get_name());
             command = inner;
         }
     }
-    path
+    (path, command)
 }
 
 #[cfg(test)]
@@ -101,10 +118,8 @@ mod tests {
 
     fn refused(line: &str) -> [String; 3] {
         let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let error = parse(Cli::command(), &arguments)
-            .err()
-            .expect("it is refused");
-        let CliError::Usage { what, why, fix } = usage(&error.render().to_string(), &arguments)
+        let error = parse(definition(), &arguments).err();
+        let CliError::Usage { what, why, fix } = usage(&error.expect("it is refused"), &arguments)
         else {
             panic!("it is a usage error")
         };
@@ -132,12 +147,29 @@ mod tests {
     }
 
     #[test]
-    fn possible_values_and_commands_are_listed() {
+    fn what_a_value_should_have_been_stands_in_the_second_line() {
         let [what, why, _] = refused("wharf demo --format yaml");
         assert_eq!(what, "invalid value 'yaml' for '--format <FORMAT>'");
         assert_eq!(why, "possible values: text, json");
-        let [_, why, fix] = refused("wharf");
-        assert!(why.contains("resume"), "{why}");
+        let [what, why, _] = refused("wharf status --dir d --task a/b");
+        assert_eq!(what, "invalid value 'a/b' for '--task <ID>'");
+        assert!(why.starts_with("an identifier has 1 to 80"), "{why}");
+    }
+
+    #[test]
+    fn a_missing_or_unknown_command_lists_those_there_are() {
+        let [what, why, fix] = refused("wharf");
+        assert_eq!(
+            what,
+            "'wharf' requires a subcommand but one was not provided"
+        );
+        assert!(
+            why.starts_with("subcommands: demo, run, resume, status, audit"),
+            "{why}"
+        );
         assert_eq!(fix, "`wharf --help` shows what can be given");
+        let [what, why, _] = refused("wharf plugin frob");
+        assert_eq!(what, "unrecognized subcommand 'frob'");
+        assert_eq!(why, "subcommands: inspect");
     }
 }

@@ -25,8 +25,8 @@ pub(super) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Its lines, without a newline at the end.
-    pub(super) fn render(&self, look: Look) -> String {
+    /// Its lines.
+    pub(super) fn lines(&self, look: Look) -> Vec<String> {
         let elapsed = self.millis_since(self.begun);
         let running = if self.ended {
             look.mark(StepState::Running)
@@ -37,7 +37,7 @@ impl Frame<'_> {
         match self.scene {
             None => lines.push(format!("{running} load")),
             Some(scene) => {
-                lines.extend(step_list::lines(
+                lines.extend(step_list::plans(
                     scene.plan_version,
                     &scene.steps,
                     look,
@@ -52,18 +52,25 @@ impl Frame<'_> {
                 look.warn("cancelling: what is running ends first; once more leaves at once"),
             );
         }
-        lines.join("\n")
+        lines
     }
 
     fn heading(&self, look: Look, elapsed: i64) -> String {
-        let status = self
-            .scene
-            .map_or_else(String::new, |scene| match scene.stop_reason {
+        let status = match self.scene {
+            _ if self.ended && self.scene.is_none_or(|scene| scene.stop_reason.is_none()) => look
+                .warn(if self.cancelling {
+                    "cancelled"
+                } else {
+                    "stopped"
+                }),
+            None => String::new(),
+            Some(scene) => match scene.stop_reason {
                 Some(reason) if reason != scene.status => {
                     format!("{} ({reason})", look.status(scene.status))
                 }
                 _ => look.status(scene.status),
-            });
+            },
+        };
         let heading = format!(
             "{}  {}  {status}",
             look.strong(&format!("task {}", self.task)),
@@ -143,7 +150,8 @@ mod tests {
             begun: at(0),
             now: at(4),
         }
-        .render(Look::plain())
+        .lines(Look::plain())
+        .join("\n")
     }
 
     fn step(version: u32, id: &str, state: StepState) -> StepLine {

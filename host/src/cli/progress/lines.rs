@@ -1,13 +1,13 @@
 //! The display where nothing can be redrawn: a short line for each change, without escape codes.
 
-use std::{
-    io::{Write as _, stderr},
-    sync::{Mutex, PoisonError},
-};
+use std::sync::{Mutex, PoisonError};
 
 use wharf::{Progress, ProgressBody, core::view::StepState};
 
-use super::{super::escape::escaped, scene::Scene};
+use super::{
+    super::{escape::escaped, stderr, step_list::StepLine},
+    scene::Scene,
+};
 
 /// Remembers what was said last.
 #[derive(Default)]
@@ -36,21 +36,20 @@ fn say(lines: &[String]) {
         .iter()
         .flat_map(|line| [line.as_str(), "\n"])
         .collect();
-    // If standard error is gone, nobody reads the progress; the run goes on.
-    let _ = stderr().lock().write_all(text.as_bytes());
+    if !text.is_empty() {
+        stderr::write(&text);
+    }
 }
 
-/// One line for each difference that a person cares about.
+/// One line for each difference that a person cares about. What was done before this run is told in one line.
 fn changes(before: Option<&Scene>, after: &Scene) -> Vec<String> {
+    let Some(before) = before else {
+        return vec![beginning(after)];
+    };
     let mut lines = Vec::new();
-    let plans_before = before.map_or(0, |scene| scene.plan_version);
-    for version in plans_before + 1..=after.plan_version {
-        let ids: Vec<String> = after
-            .steps
-            .iter()
-            .filter(|step| step.version == version)
-            .map(|step| escaped(&step.id))
-            .collect();
+    for version in before.plan_version + 1..=after.plan_version {
+        let steps = after.steps.iter().filter(|step| step.version == version);
+        let ids: Vec<String> = steps.map(|step| escaped(&step.id)).collect();
         lines.push(if ids.is_empty() {
             format!("plan {version}: accepted, no step")
         } else {
@@ -58,43 +57,61 @@ fn changes(before: Option<&Scene>, after: &Scene) -> Vec<String> {
         });
     }
     for step in &after.steps {
-        let old = before.and_then(|scene| {
-            scene
-                .steps
-                .iter()
-                .find(|old| (old.version, &old.id) == (step.version, &step.id))
-        });
-        if old.map(|old| old.state) != Some(step.state) {
-            let state = match step.state {
-                StepState::Running => "running",
-                StepState::Completed => "completed",
-                StepState::Declined => "declined",
-                StepState::Failed => "failed",
-                _ => continue,
-            };
-            lines.push(format!(
-                "plan {}: {}: {state}",
-                step.version,
-                escaped(&step.id)
-            ));
+        let same = |old: &&StepLine| (old.version, &old.id) == (step.version, &step.id);
+        if before.steps.iter().find(same).map(|old| old.state) == Some(step.state) {
+            continue;
         }
+        let state = match step.state {
+            StepState::Running => "running",
+            StepState::Completed => "completed",
+            StepState::Declined => "declined",
+            StepState::Failed => "failed",
+            _ => continue,
+        };
+        lines.push(format!(
+            "plan {}: {}: {state}",
+            step.version,
+            escaped(&step.id)
+        ));
     }
-    if before.map(|scene| scene.stage) != Some(after.stage)
-        && !matches!(after.stage, "step" | "recover")
-    {
-        let (used, allowed) = after.plans;
-        lines.push(match (after.stage, after.stop_reason) {
-            ("plan", _) => format!("plan: asking, {used} of {allowed} attempts used"),
-            ("done", Some(reason)) => format!("done: {reason}"),
-            (stage, _) => stage.to_owned(),
-        });
+    if before.stage != after.stage && !matches!(after.stage, "step" | "recover") {
+        lines.push(stage(after));
     }
     lines
 }
 
+fn beginning(scene: &Scene) -> String {
+    if scene.plan_version == 0 {
+        return stage(scene);
+    }
+    let done = |step: &&StepLine| matches!(step.state, StepState::Completed | StepState::Declined);
+    let of_newest = || {
+        scene
+            .steps
+            .iter()
+            .filter(|step| step.version == scene.plan_version)
+    };
+    format!(
+        "going on in stage {}: plan {}, {} of {} steps done",
+        scene.stage,
+        scene.plan_version,
+        of_newest().filter(done).count(),
+        of_newest().count()
+    )
+}
+
+fn stage(scene: &Scene) -> String {
+    let (used, allowed) = scene.plans;
+    match (scene.stage, scene.stop_reason) {
+        ("plan", _) => format!("plan: asking, {used} of {allowed} attempts used"),
+        ("done", Some(reason)) => format!("done: {reason}"),
+        (stage, _) => stage.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{super::super::step_list::StepLine, *};
+    use super::*;
 
     #[test]
     fn each_change_is_one_line_and_no_change_is_none() {
@@ -129,6 +146,10 @@ mod tests {
         assert_eq!(
             changes(Some(&running), &done),
             ["plan 1: a: completed", "done: completed"]
+        );
+        assert_eq!(
+            changes(None, &running),
+            ["going on in stage step: plan 1, 0 of 1 steps done"]
         );
     }
 }

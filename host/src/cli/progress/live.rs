@@ -1,32 +1,32 @@
-//! The display on a terminal: one block of lines, redrawn in place.
+//! The display on a terminal: a block of lines, redrawn with each event and while time goes by.
 
 use std::{
-    fmt::Write,
     io::{IsTerminal as _, stderr},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
     time::Duration,
 };
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use jiff::Timestamp;
 use wharf::{Progress, ProgressBody, TaskId, words::clock::Clock};
 
 use super::{
     super::{Session, look::Look},
+    block::Block,
     frame::Frame,
     scene::Scene,
 };
 
 const REDRAW: Duration = Duration::from_millis(125);
 
-/// A block of lines on a terminal. Lock order: indicatif's own, then the board's; so the bar is never called while the
-/// board is held.
+/// A display that is redrawn until it ends.
 pub(in super::super) struct Live {
-    bar: ProgressBar,
-    board: Arc<Mutex<Board>>,
+    board: Mutex<Board>,
+    ended: Condvar,
 }
 
 struct Board {
+    block: Block,
     task: String,
     scene: Option<Scene>,
     answered: usize,
@@ -34,15 +34,21 @@ struct Board {
     ended: bool,
     begun: Timestamp,
     clock: Arc<dyn Clock>,
+    look: Look,
 }
 
 impl Live {
     /// Begins, if standard error is a terminal that can be redrawn.
-    pub(super) fn start(session: &Session, task: &TaskId, clock: Arc<dyn Clock>) -> Option<Self> {
+    pub(super) fn start(
+        session: &Session,
+        task: &TaskId,
+        clock: Arc<dyn Clock>,
+    ) -> Option<Arc<Self>> {
         if session.environment.dumb || !stderr().is_terminal() {
             return None;
         }
         let board = Board {
+            block: Block::default(),
             task: task.to_string(),
             scene: None,
             answered: 0,
@@ -50,51 +56,86 @@ impl Live {
             ended: false,
             begun: clock.now(),
             clock,
+            look: session.stderr,
         };
-        let board = Arc::new(Mutex::new(board));
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        bar.set_style(style(Arc::clone(&board), session.stderr));
-        bar.enable_steady_tick(REDRAW);
-        Some(Self { bar, board })
-    }
-
-    /// For writing lines above the block.
-    pub(super) fn bar(&self) -> ProgressBar {
-        self.bar.clone()
+        let live = Arc::new(Self {
+            board: Mutex::new(board),
+            ended: Condvar::new(),
+        });
+        let ticking = Arc::clone(&live);
+        let ticker = thread::Builder::new().name("wharf-display".into());
+        // Without a thread it is redrawn with each event only.
+        let _ = ticker.spawn(move || ticking.tick());
+        Some(live)
     }
 
     /// Something happened.
     pub(super) fn show(&self, progress: &Progress) {
-        {
-            let mut board = lock(&self.board);
-            match &progress.body {
-                ProgressBody::Record { view, .. } => {
-                    board.scene = Some(Scene::from(&**view));
-                    board.answered = 0;
-                }
-                ProgressBody::Delta { text } => board.answered += text.chars().count(),
-                _ => return,
+        let mut board = self.board();
+        match &progress.body {
+            ProgressBody::Record { view, .. } => {
+                board.scene = Some(Scene::from(&**view));
+                board.answered = 0;
+                board.draw();
             }
+            // There may be many; the next tick shows them.
+            ProgressBody::Delta { text } => board.answered += text.chars().count(),
+            _ => (),
         }
-        self.bar.tick();
     }
 
     /// The run was asked to stop.
     pub(super) fn cancelling(&self) {
-        lock(&self.board).cancelling = true;
-        self.bar.tick();
+        let mut board = self.board();
+        board.cancelling = true;
+        board.draw();
+    }
+
+    /// Writes lines that stay, above the block.
+    pub(in super::super) fn write_above(&self, text: &str) {
+        let mut board = self.board();
+        board.block.replace(text);
+        if !board.ended {
+            board.draw();
+        }
     }
 
     /// Draws the last frame, which stays.
     pub(super) fn finish(&self) {
-        lock(&self.board).ended = true;
-        self.bar.finish();
+        let mut board = self.end();
+        board.draw();
+    }
+
+    /// Leaves nothing behind.
+    pub(super) fn give_way(&self) {
+        let mut board = self.end();
+        board.block.replace("");
+    }
+
+    fn end(&self) -> MutexGuard<'_, Board> {
+        let mut board = self.board();
+        board.ended = true;
+        self.ended.notify_all();
+        board
+    }
+
+    fn tick(&self) {
+        let mut board = self.board();
+        while !board.ended {
+            board.draw();
+            let woken = self.ended.wait_timeout(board, REDRAW);
+            board = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn board(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Board {
-    fn frame(&self) -> Frame<'_> {
-        Frame {
+    fn draw(&mut self) {
+        let frame = Frame {
             task: &self.task,
             scene: self.scene.as_ref(),
             answered: self.answered,
@@ -102,20 +143,8 @@ impl Board {
             ended: self.ended,
             begun: self.begun,
             now: self.clock.now(),
-        }
+        };
+        let lines = frame.lines(self.look);
+        self.block.draw(&lines);
     }
-}
-
-fn style(board: Arc<Mutex<Board>>, look: Look) -> ProgressStyle {
-    let frame = move |_: &ProgressState, out: &mut dyn Write| {
-        // The receiver is a string.
-        let _ = out.write_str(&lock(&board).frame().render(look));
-    };
-    ProgressStyle::with_template("{frame}")
-        .expect("the template is one key")
-        .with_key("frame", frame)
-}
-
-fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
-    board.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,6 @@
 //! Tells on standard error what a run does: in place on a terminal, line by line elsewhere.
 
+mod block;
 mod frame;
 mod lines;
 mod live;
@@ -9,8 +10,9 @@ use std::sync::Arc;
 
 use wharf::{TaskId, core::progress::ProgressSink, words::clock::Clock};
 
-use self::{lines::Lines, live::Live};
-use super::{Session, logging};
+use self::lines::Lines;
+pub(super) use self::live::Live;
+use super::{Session, stderr};
 
 /// The display of one run.
 #[derive(Clone)]
@@ -26,8 +28,8 @@ impl Display {
     pub(super) fn start(session: &Session, task: &TaskId, clock: Arc<dyn Clock>) -> Self {
         match Live::start(session, task, clock) {
             Some(live) => {
-                logging::draw_around(live.bar());
-                Self::Live(Arc::new(live))
+                stderr::set_display(Some(Arc::clone(&live)));
+                Self::Live(live)
             }
             None => Self::Lines(Arc::default()),
         }
@@ -49,10 +51,19 @@ impl Display {
         }
     }
 
-    /// The run has ended: nothing moves any more.
+    /// The run has ended: the last frame stays, and nothing moves any more.
     pub(super) fn finish(&self) {
         if let Self::Live(live) = self {
+            stderr::set_display(None);
             live.finish();
+        }
+    }
+
+    /// The run has ended, and what follows on the same terminal says all that the display says.
+    pub(super) fn give_way(&self) {
+        if let Self::Live(live) = self {
+            stderr::set_display(None);
+            live.give_way();
         }
     }
 }
