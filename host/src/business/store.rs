@@ -105,8 +105,8 @@ impl BusinessStore {
         Self::new(path, Some(writer), readers, gate, limits, tenant)
     }
 
-    /// Opens an existing database without writing: [`Business::perform`], [`Business::anchor`], [`Business::settle`] and
-    /// with it [`Business::find`] are refused. Leaves no file beside it.
+    /// Opens an existing database without writing: [`Business::perform`] and [`Business::anchor`] are refused, and
+    /// [`Business::settle`], with it [`Business::find`], settles nothing. Leaves no file beside it.
     ///
     /// # Errors
     /// As [`Self::open`]; also a missing file and an older schema.
