@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use tokio::runtime::{Builder, Runtime};
 use wharf::{
-    Cancellation, Error, Host, HostBuilder, Outcome, RunOptions, Task,
+    Cancellation, Error, HostBuilder, Outcome, RunOptions, Task,
     plugin::CompileCache,
     words::clock::{Clock, SystemClock},
 };
@@ -26,19 +26,13 @@ pub(super) fn drive(
     task: Task,
     way: Way,
 ) -> Result<Reply, Error> {
-    let setup = |source| CliError::Setup { source };
-    let host = HostBuilder::new(workspace)
-        .compile_cache(compile_cache(session))
-        .build()?;
     let id = task.id().clone();
-    let outcome = runtime()
-        .map_err(setup)?
-        .block_on(run(session, &host, task, way))?;
     let place = Place {
         workspace,
         task: &id,
     };
-    match outcome {
+    let runtime = runtime().map_err(|source| CliError::Setup { source })?;
+    match runtime.block_on(run(session, place, task, way))? {
         Outcome::Finished(finished) => results::finished(session, place, &finished),
         Outcome::Checkpoint(checkpoint) => {
             results::checkpoint(session, place, checkpoint, SystemClock.now())
@@ -47,17 +41,24 @@ pub(super) fn drive(
     }
 }
 
-async fn run(session: &Session, host: &Host, task: Task, way: Way) -> Result<Outcome, Error> {
-    let display = Display::start(session, task.id(), Arc::new(SystemClock));
+/// Shows the run, and lets signals cancel it, from the first moment on.
+async fn run(session: &Session, place: Place<'_>, task: Task, way: Way) -> Result<Outcome, Error> {
+    let display = Display::start(session, place.task, Arc::new(SystemClock));
     let cancellation = Cancellation::new();
     let on_signal = display.clone();
     signals::watch(cancellation.clone(), move || on_signal.cancelling())
         .map_err(|source| CliError::Setup { source })?;
+
     let mut options = RunOptions::default();
     options.stop_after = way.stop_after;
     options.cancellation = cancellation;
     options.progress = Some(display.sink());
-    let outcome = host.run(&way.pattern, task, options).await;
+    let host = HostBuilder::new(place.workspace).compile_cache(compile_cache(session));
+    let outcome = match host.build() {
+        Ok(host) => host.run(&way.pattern, task, options).await,
+        Err(error) => Err(error),
+    };
+
     match &outcome {
         Ok(Outcome::Finished(_) | Outcome::Checkpoint(_)) if session.answers_below_display() => {
             display.give_way();
