@@ -29,8 +29,8 @@ Environment:
 #[derive(Debug, Parser)]
 #[command(name = "wharf", version, after_help = EXIT_CODES, subcommand_required = true, infer_long_args = false)]
 pub(super) struct Cli {
-    /// How the result is printed: `json` is exactly one document.
-    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    /// How the result is printed; `json` is exactly one document.
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     pub(super) format: Format,
     /// What to do.
     #[command(subcommand)]
@@ -40,9 +40,8 @@ pub(super) struct Cli {
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// For people.
+    // Not documented one by one: clap would give each a line of its own in every help.
     Text,
-    /// For programs.
     Json,
 }
 

@@ -123,14 +123,10 @@ pub(super) fn with_scenarios(command: clap::Command, environment: &Environment) 
         default_component(environment).and_then(|component| DemoFiles::beside(&component).ok());
     match files {
         Some(files) => command.mut_subcommand("demo", |demo| {
-            demo.after_help(format!("Scenarios:\n{}", escaped_lines(&files.list())))
+            demo.after_help(format!("Scenarios:\n{}", files.list()))
         }),
         None => command,
     }
-}
-
-fn escaped_lines(text: &str) -> String {
-    text.lines().map(escaped).collect::<Vec<_>>().join("\n")
 }
 
 fn default_component(environment: &Environment) -> Option<PathBuf> {

@@ -16,7 +16,7 @@ use wharf::{
     },
 };
 
-use super::input;
+use super::{escape::escaped, input};
 
 const MANIFEST: &str = "demo.json";
 const DIGEST: &str = "/plugin/digest";
@@ -69,30 +69,21 @@ impl DemoFiles {
         })
     }
 
-    /// The scenarios, one per line, for a help text.
+    /// The scenarios with their descriptions, for a help text.
     pub(super) fn list(&self) -> String {
-        let Manifest {
-            default_scenario,
-            scenarios,
-            ..
-        } = &self.manifest;
-        let width = scenarios
-            .iter()
-            .map(|scenario| scenario.name.len())
-            .max()
-            .unwrap_or(0);
-        let line = |scenario: &Scenario| {
-            let default = if scenario.name == *default_scenario {
-                " (default)"
-            } else {
-                ""
-            };
-            format!(
-                "  {:width$}  {}{default}",
-                scenario.name, scenario.description
-            )
-        };
-        scenarios.iter().map(line).collect::<Vec<_>>().join("\n")
+        let mut list = String::new();
+        for Scenario {
+            name, description, ..
+        } in &self.manifest.scenarios
+        {
+            let is_default = *name == self.manifest.default_scenario;
+            let default = if is_default { "  [default]" } else { "" };
+            list += &format!("  {}{default}\n", escaped(name));
+            for line in wrapped(&escaped(description), 70) {
+                list += &format!("          {line}\n");
+            }
+        }
+        list
     }
 
     /// The task of a scenario, with the given options filled in.
@@ -175,6 +166,21 @@ fn fill(request: &mut Value, pointer: &str, value: Value) -> Result<(), DemoErro
         })?;
     *place = value;
     Ok(())
+}
+
+/// The words of a text in lines of at most so many characters, where no word is longer.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// What is wrong with a demo or with what is asked of it.
@@ -297,7 +303,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(
             demo(folder.path()).list(),
-            "  one    First. (default)\n  other  Second."
+            "  one  [default]\n          First.\n  other\n          Second.\n"
         );
+        assert_eq!(wrapped("a bc  def", 4), ["a bc", "def"]);
     }
 }

@@ -166,6 +166,8 @@ impl Fault for CliError {
             Self::DirectoryTaken { .. } => Some("each demo wants a fresh workspace".into()),
             Self::NoTask { .. } => Some("none was admitted".into()),
             Self::AllFinished { tasks, .. } => Some(format!("all {tasks} are finished")),
+            // Its own causes say the same again.
+            Self::LogFilter { source } => Some(source.to_string()),
             _ => None,
         }
     }

@@ -20,8 +20,9 @@ pub(super) struct WayArgs {
     // Read leniently: what looks like an address may hold a password, and must not stand in an error.
     #[arg(long, value_name = "embedded", default_value = "embedded", value_parser = OsStringValueParser::new().map(context))]
     context: ContextChoice,
-    /// Stops there: a plan accepted, before its effects; one step completed; or the report durable, nothing published.
-    #[arg(long, value_name = "plan|step|report", value_enum)]
+    /// Stops when a plan was accepted, before its effects; when one step was completed; or when the report is durable, before
+    /// anything is published.
+    #[arg(long, value_name = "CHECKPOINT", value_enum)]
     stop_after: Option<StopAfter>,
 }
 
@@ -74,11 +75,9 @@ enum ContextChoice {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum StopAfter {
-    /// A plan was accepted, before its effects.
+    // Documented at the option.
     Plan,
-    /// One step was completed.
     Step,
-    /// The report is durable, nothing is published.
     Report,
 }
 
