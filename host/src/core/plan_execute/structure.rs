@@ -122,3 +122,129 @@ pub fn check(descriptor: &Descriptor, plan: &Plan) -> Vec<Violation> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{
+        core::contract::{Effect, Tool},
+        words::json::JsonText,
+    };
+
+    fn descriptor() -> Descriptor {
+        let tool = |name: &str, arguments: Option<Value>| Tool {
+            name: name.to_owned(),
+            description: String::new(),
+            effect: Effect::Write,
+            postcondition: format!("{name}ed"),
+            arguments: arguments.map(|schema| JsonText::of(&schema)),
+        };
+        Descriptor {
+            name: "painter".to_owned(),
+            version: "1".to_owned(),
+            instructions: String::new(),
+            input_schema: JsonText::of(&json!({})),
+            tools: vec![
+                tool("paint", None),
+                tool("mix", Some(json!({"type": "object"}))),
+            ],
+            migrations: Vec::new(),
+            max_steps: 3,
+        }
+    }
+
+    fn step(id: &str, tool: &str, depends_on: &[&str]) -> Value {
+        json!({"id": id, "tool": tool, "dependsOn": depends_on, "expected": format!("{tool}ed")})
+    }
+
+    fn codes(steps: Value) -> Vec<String> {
+        let plan = json!({"goal": "g", "status": "ready", "reason": "r", "steps": steps});
+        let plan: Plan = serde_json::from_value(plan).unwrap();
+        check(&descriptor(), &plan)
+            .into_iter()
+            .map(|violation| violation.code)
+            .collect()
+    }
+
+    #[test]
+    fn a_plan_in_order_has_no_violation() {
+        let mut mix = step("b", "mix", &["a"]);
+        mix["arguments"] = json!({"colour": "red"});
+        assert!(codes(json!([step("a", "paint", &[]), mix])).is_empty());
+        assert!(
+            codes(json!([])).is_empty(),
+            "whether an empty plan is valid is the plugin's to say"
+        );
+    }
+
+    #[test]
+    fn each_fault_of_structure_has_its_code() {
+        let with = |key: &str, value: Value| {
+            let mut step = step("a", "paint", &[]);
+            step[key] = value;
+            json!([step])
+        };
+        let cases = [
+            (
+                json!([step("a", "paint", &[]), step("a", "paint", &[])]),
+                "duplicate-step",
+            ),
+            (json!([step("a", "paint", &["a"])]), "self-dependency"),
+            (json!([step("a", "paint", &["z"])]), "unknown-dependency"),
+            (
+                json!([step("a", "paint", &["b"]), step("b", "paint", &[])]),
+                "late-dependency",
+            ),
+            (
+                json!([step("a", "paint", &[]), step("b", "paint", &["a", "a"])]),
+                "duplicate-dependency",
+            ),
+            (json!([step("a", "sand", &[])]), "unknown-tool"),
+            (with("expected", json!("dry")), "wrong-expected"),
+            (with("arguments", json!({})), "unexpected-arguments"),
+            (json!([step("a", "mix", &[])]), "missing-arguments"),
+            (
+                json!(
+                    (0..4)
+                        .map(|at| step(&format!("s{at}"), "paint", &[]))
+                        .collect::<Vec<_>>()
+                ),
+                "too-many-steps",
+            ),
+        ];
+        for (steps, code) in cases {
+            assert_eq!(codes(steps.clone()), [code], "{steps}");
+        }
+        let mut mix = step("a", "mix", &[]);
+        mix["arguments"] = json!([1]);
+        assert_eq!(codes(json!([mix])), ["invalid-arguments"]);
+    }
+
+    #[test]
+    fn a_cycle_is_refused_at_each_of_its_late_dependencies() {
+        assert_eq!(
+            codes(json!([
+                step("a", "paint", &["b"]),
+                step("b", "paint", &["a"])
+            ])),
+            ["late-dependency"]
+        );
+    }
+
+    #[test]
+    fn all_violations_are_listed_at_once() {
+        let found = codes(json!([step("a", "sand", &["a"]), step("a", "mix", &["z"])]));
+        assert_eq!(
+            found,
+            [
+                "self-dependency",
+                "unknown-tool",
+                "duplicate-step",
+                "unknown-dependency",
+                "missing-arguments"
+            ]
+        );
+    }
+}
