@@ -27,7 +27,7 @@ Environment:
 
 /// Runs plan-and-execute tasks whose business domain lives in sandboxed WebAssembly plugins.
 #[derive(Debug, Parser)]
-#[command(name = "wharf", version, after_help = EXIT_CODES, subcommand_required = true, infer_long_args = false)]
+#[command(name = "wharf", version, after_help = EXIT_CODES)]
 pub(super) struct Cli {
     /// How the result is printed; `json` is exactly one document.
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]

@@ -62,6 +62,8 @@ fn changes(before: Option<&Scene>, after: &Scene) -> Vec<String> {
             continue;
         }
         let state = match step.state {
+            // Whether it happened before a crash, the ledger says.
+            StepState::Running if after.stage == "recover" => "looking for its effect",
             StepState::Running => "running",
             StepState::Completed => "completed",
             StepState::Declined => "declined",
