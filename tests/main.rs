@@ -5,4 +5,9 @@
 )]
 
 mod architecture;
+
+mod checkpoints;
+mod records;
+mod replay;
 mod scenarios;
+mod two_tasks;

@@ -21,7 +21,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use self::{
     command::{Ran, Wharf, wharf},
-    workspace::Workspace,
+    workspace::{Workspace, changes},
 };
 
 /// The root of the repository.

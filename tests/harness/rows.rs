@@ -87,7 +87,11 @@ impl Workspace {
 
     /// What a query on the business database yields: a row per line, its cells between bars.
     pub fn select(&self, sql: &str) -> Vec<String> {
-        let connection = self.open("business.sqlite");
+        self.rows("business.sqlite", sql)
+    }
+
+    pub(crate) fn rows(&self, database: &str, sql: &str) -> Vec<String> {
+        let connection = self.open(database);
         let mut statement = connection.prepare(sql).unwrap();
         let columns = statement.column_count();
         statement
@@ -106,6 +110,14 @@ impl Workspace {
             .unwrap()
             .collect::<Result<_, _>>()
             .unwrap()
+    }
+
+    /// All tables of a database but the one that barriers change.
+    pub(crate) fn tables(&self, database: &str) -> Vec<String> {
+        self.rows(
+            database,
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'wharf_barrier'",
+        )
     }
 
     /// A database of the workspace, for reading.

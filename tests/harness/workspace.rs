@@ -1,7 +1,7 @@
 //! A directory for a workspace, which vanishes with the test.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -53,28 +53,54 @@ impl Workspace {
         serde_json::from_slice(&fs::read(&path).unwrap()).unwrap()
     }
 
-    /// Every file below the directory with its bytes, folders without; none at all: the directory is missing. What SQLite
-    /// keeps beside an open database is left out.
-    pub fn files(&self) -> Option<BTreeMap<PathBuf, Option<Vec<u8>>>> {
-        self.path().exists().then(|| {
-            let mut found = BTreeMap::new();
+    /// Every file below the directory with its bytes, and the folders; nothing: the directory is missing or empty. What
+    /// SQLite keeps beside an open database is left out.
+    pub fn files(&self) -> Files {
+        let mut found = Files::new();
+        if self.path().exists() {
             collect(&self.path(), &self.path(), &mut found);
-            found
-        })
+        }
+        found
+    }
+
+    /// As [`Self::files`], but of the databases what stands in their tables, and nothing that only tells that somebody was
+    /// here: the lock and the barriers.
+    pub fn content(&self) -> Files {
+        let mut files = self.files();
+        files.retain(|name, _| !name.ends_with(".lock"));
+        for database in ["business.sqlite", "memory.sqlite"] {
+            files.remove(database);
+            for table in self.tables(database) {
+                let rows = self.rows(database, &format!("SELECT * FROM {table}"));
+                files.insert(format!("{database}: {table}"), rows.join("\n").into_bytes());
+            }
+        }
+        files
     }
 }
 
-fn collect(top: &Path, folder: &Path, found: &mut BTreeMap<PathBuf, Option<Vec<u8>>>) {
+/// Files by name; folders end with `/`.
+pub type Files = BTreeMap<String, Vec<u8>>;
+
+/// The names of what was added, removed or changed.
+pub fn changes(before: &Files, after: &Files) -> Vec<String> {
+    let names: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    names
+        .into_iter()
+        .filter(|name| before.get(*name) != after.get(*name))
+        .cloned()
+        .collect()
+}
+
+fn collect(top: &Path, folder: &Path, found: &mut Files) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let name = path.strip_prefix(top).unwrap().to_owned();
-        let text = name.to_string_lossy();
+        let name = path.strip_prefix(top).unwrap().to_str().unwrap().to_owned();
         if path.is_dir() {
-            found.insert(name, None);
+            found.insert(name + "/", Vec::new());
             collect(top, &path, found);
-        } else if !text.ends_with("-wal") && !text.ends_with("-shm") {
-            let bytes = fs::read(&path).unwrap();
-            found.insert(name, Some(bytes));
+        } else if !name.ends_with("-wal") && !name.ends_with("-shm") {
+            found.insert(name, fs::read(&path).unwrap());
         }
     }
 }
