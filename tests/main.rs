@@ -7,6 +7,8 @@
 mod architecture;
 
 mod checkpoints;
+mod planner;
+mod plans;
 mod records;
 mod replay;
 mod scenarios;
