@@ -222,7 +222,7 @@ fn a_plan_with_more_steps_than_the_plugin_allows_is_refused() {
 
 #[test]
 fn the_domain_refuses_a_plan_that_is_not_exactly_what_remains() {
-    let cases: [(&[&str], &[&str]); 7] = [
+    let cases: [(&[&str], &[&str]); 8] = [
         (&[], &["empty-plan"]),
         (&WHOLE[..3], &["missing-operation"]),
         (&WHOLE[1..], &["missing-operation"]),
@@ -249,6 +249,7 @@ fn the_domain_refuses_a_plan_that_is_not_exactly_what_remains() {
             ],
             &["duplicate-operation ship_economy"],
         ),
+        (&["read_receipt"], &["missing-operation"; 3]),
         (
             &[
                 "reserve_stock",
