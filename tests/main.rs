@@ -7,6 +7,7 @@
 mod architecture;
 
 mod checkpoints;
+mod input;
 mod planner;
 mod plans;
 mod records;

@@ -27,10 +27,14 @@ pub fn exit_code(scenario: &str) -> i32 {
     }
 }
 
-/// `wharf demo --scenario SCENARIO --dir DIR`.
+/// `wharf demo --dir DIR --scenario SCENARIO`.
 pub fn demo(workspace: &Workspace, scenario: &str) -> Wharf {
+    demo_of(workspace).args(["--scenario", scenario])
+}
+
+/// `wharf demo --dir DIR`.
+pub fn demo_of(workspace: &Workspace) -> Wharf {
     command::wharf("demo")
-        .args(["--scenario", scenario])
         .arg("--plugin")
         .arg(built::plugin("fulfillment"))
         .dir(workspace.path())
