@@ -138,6 +138,7 @@ pub enum BusinessError {
 impl Fault for BusinessError {
     fn facts(&self) -> Facts {
         const PLUGIN: &str = "correct the plugin; nothing was changed";
+        const SCRIPT: &str = "correct its SQL; nothing was changed";
         match self {
             Self::OtherTenant { .. } => Facts::new(
                 "workspace-other-tenant",
@@ -197,11 +198,13 @@ impl Fault for BusinessError {
                 Kind::Corrupt,
                 "restore the workspace from a backup, or use a new one",
             ),
-            Self::ScriptRefused { .. } => Facts::new("plugin-script-refused", Kind::Denied, PLUGIN),
-            Self::ScriptFailed { .. } => {
-                Facts::new("plugin-script-failed", Kind::InvalidInput, PLUGIN)
+            Self::ScriptRefused { .. } => {
+                Facts::new("plugin-script-refused", Kind::InvalidInput, SCRIPT)
             }
-            Self::ScriptLimit { .. } => Facts::new("plugin-script-limit", Kind::Limit, PLUGIN),
+            Self::ScriptFailed { .. } => {
+                Facts::new("plugin-script-failed", Kind::InvalidInput, SCRIPT)
+            }
+            Self::ScriptLimit { .. } => Facts::new("plugin-script-limit", Kind::Limit, SCRIPT),
             Self::SeededOtherwise { .. } => Facts::new(
                 "plugin-seeded-otherwise",
                 Kind::Conflict,

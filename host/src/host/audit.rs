@@ -95,7 +95,8 @@ impl AuditReport {
 /// Verifies tasks of a workspace.
 ///
 /// # Errors
-/// No such workspace, or a database that cannot be read at all. What is wrong with a task is a finding.
+/// No such workspace, a task of which neither database knows anything, or a database that cannot be read at all. What is
+/// wrong with a task is a finding.
 pub fn audit(
     directory: &Path,
     tasks: &[TaskId],
@@ -155,6 +156,9 @@ impl Auditor {
         let anchor = self.business.anchor_of(task)?;
         let stored = self.journal.load(task)?;
         let rows = self.business.rows_of(task)?;
+        if stored.is_empty() && anchor.is_none() && rows.is_empty() {
+            return Err(RunError::UnknownTask { task: task.clone() }.into());
+        }
         let request = match stored_request(&self.workspace, task) {
             Ok(Some(request)) => Arc::new(request),
             Ok(None) => {

@@ -1,0 +1,357 @@
+//! Which answers of a model become a plan: exactly one JSON object that host and plugin accept whole. Anything else stops the
+//! task with all that is wrong, and nothing of it is executed.
+
+use serde_json::{Value, json};
+use wharf_tests::{
+    Workspace,
+    demo::{self, TASK},
+    script::{ends, needs_human, ready, says},
+    wharf,
+};
+
+const WHOLE: [&str; 4] = [
+    "reserve_stock",
+    "pack_order",
+    "ship_standard",
+    "read_receipt",
+];
+
+/// The demo's order, planned by this answer, is refused; returns the violations as `code` or `code step`.
+fn refused(scenario: &str, answer: Value) -> Vec<String> {
+    let workspace = Workspace::new();
+    let shown = answer.to_string();
+    let ran = demo::demo(&workspace, scenario)
+        .script(workspace.script(&[answer]))
+        .json()
+        .run()
+        .exits(11);
+    let report = &ran.document()["report"];
+    assert_eq!(report["status"], "partial", "{shown}");
+    assert_eq!(report["stopReason"], "invalid-plan", "{shown}");
+    for list in ["plans", "completed", "changes"] {
+        assert_eq!(report[list], json!([]), "{shown}");
+    }
+    assert_eq!(report["result"], Value::Null);
+    assert_eq!(report["usage"]["modelCalls"], 1);
+    assert_eq!(report["usage"]["actionCalls"], 0);
+    assert_eq!(workspace.ledger(), []);
+    assert_eq!(workspace.select("SELECT * FROM orders"), [""; 0]);
+    assert!(!workspace.output(TASK, "shipment.json").exists());
+    let _ = wharf("audit").dir(workspace.path()).run().exits(0);
+    let violation = |detail: &Value| {
+        assert_ne!(detail["message"], "", "{shown}");
+        let code = detail["code"].as_str().unwrap();
+        match detail["stepId"].as_str() {
+            Some(step) => format!("{code} {step}"),
+            None => code.to_owned(),
+        }
+    };
+    let details = report["details"].as_array().unwrap();
+    details.iter().map(violation).collect()
+}
+
+/// The demo's order, planned by these answers, is completed; returns the report.
+fn accepted(scenario: &str, answers: &[Value]) -> Value {
+    let workspace = Workspace::new();
+    let ran = demo::demo(&workspace, scenario)
+        .script(workspace.script(answers))
+        .json()
+        .run()
+        .exits(0);
+    let _ = wharf("audit").dir(workspace.path()).run().exits(0);
+    ran.document()["report"].clone()
+}
+
+/// The whole plan, changed.
+fn changed(change: impl FnOnce(&mut Value)) -> Value {
+    let mut plan = ready(&WHOLE);
+    change(&mut plan);
+    says(plan)
+}
+
+#[test]
+fn the_plan_of_a_model_is_kept_as_it_was_accepted() {
+    let plan = ready(&WHOLE);
+    let report = accepted("stable", &[says(&plan)]);
+    assert_eq!(report["plans"][0]["plan"], plan);
+    assert_eq!(report["completed"][2]["step"], plan["steps"][2]);
+    assert_eq!(report["result"]["cost"], 300);
+}
+
+#[test]
+fn one_fence_and_blanks_around_a_plan_are_taken_off_and_unknown_fields_on_top_are_not_kept() {
+    let mut plan = ready(&WHOLE);
+    plan["confidence"] = json!({"high": true});
+    let text = format!("\n  ```json\n{plan:#}\n```  \n");
+    let report = accepted("stable", &[says(text)]);
+    assert_eq!(report["plans"][0]["plan"], ready(&WHOLE));
+}
+
+#[test]
+fn the_dearer_carrier_may_be_planned_while_the_cheaper_one_is_affordable() {
+    let tools = [
+        "reserve_stock",
+        "pack_order",
+        "ship_economy",
+        "read_receipt",
+    ];
+    let report = accepted("stable", &[says(ready(&tools))]);
+    assert_eq!(report["result"]["carrier"], "economy");
+    assert_eq!(report["result"]["cost"], 400);
+}
+
+#[test]
+fn anything_around_the_object_or_a_second_one_is_no_plan() {
+    let plan = ready(&WHOLE);
+    for text in [
+        String::new(),
+        "I cannot plan this.".to_owned(),
+        format!("Here is the plan: {plan}"),
+        format!("{plan}\nGood luck!"),
+        format!("{plan}{plan}"),
+        format!("{plan}\n{plan}"),
+        format!("[{plan}]"),
+        format!("```json\n```json\n{plan}\n```\n```"),
+        format!("```json\n{plan}\n```\n```json\n{plan}\n```"),
+        format!("Sure!\n```json\n{plan}\n```"),
+        format!("\u{feff}{plan}"),
+    ] {
+        assert_eq!(
+            refused("stable", says(&text)),
+            ["answer-not-json"],
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_text_that_is_no_strict_json_is_never_repaired() {
+    let plan = ready(&WHOLE).to_string();
+    for text in [
+        plan.replace("\"This is what remains.\"", "\"This is\nwhat remains.\""),
+        plan.replace("\"status\"", "\"status\":\"ready\",\"status\""),
+        plan.replacen("\"tool\"", "\"tool\":\"pack_order\",\"tool\"", 1),
+        plan.replace(']', ",]"),
+        plan.replace('"', "'"),
+        plan[..plan.len() / 2].to_owned(),
+        plan[..plan.len() - 1].to_owned(),
+    ] {
+        assert_ne!(text, plan);
+        assert_eq!(
+            refused("stable", says(&text)),
+            ["answer-not-json"],
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_complete_plan_counts_only_if_the_answer_ended_by_itself() {
+    for reason in ["length", "content_filter", "tool_calls", "STOP", ""] {
+        let answer = ends(reason, ready(&WHOLE));
+        assert_eq!(refused("stable", answer), ["answer-incomplete"], "{reason}");
+    }
+}
+
+#[test]
+fn an_object_of_another_form_is_no_plan() {
+    let forms: [fn(&mut Value); 9] = [
+        |plan| drop(plan.as_object_mut().unwrap().remove("goal")),
+        |plan| plan["status"] = "done".into(),
+        |plan| plan["steps"] = "none".into(),
+        |plan| plan["steps"][0]["timeout"] = 5.into(),
+        |plan| plan["steps"][0]["dependsOn"] = "nothing".into(),
+        |plan| plan["steps"][0]["id"] = "".into(),
+        |plan| plan["steps"][0]["id"] = "x".repeat(81).into(),
+        |plan| plan["steps"][0]["id"] = "reserve stock".into(),
+        // Cyrillic.
+        |plan| plan["steps"][0]["id"] = "р".into(),
+    ];
+    for form in forms {
+        assert_eq!(refused("stable", changed(form)), ["plan-form"]);
+    }
+}
+
+#[test]
+fn the_host_lists_everything_that_is_wrong_with_a_plans_structure_at_once() {
+    let answer = changed(|plan| {
+        plan["goal"] = " ".into();
+        plan["reason"] = "x".repeat(1001).into();
+        plan["steps"][0]["dependsOn"] = json!(["reserve_stock"]);
+        plan["steps"][1]["dependsOn"] = json!(["ship_standard", "nowhere"]);
+        plan["steps"][2]["tool"] = "teleport".into();
+        plan["steps"][3]["id"] = "pack_order".into();
+        plan["steps"][3]["expected"] = "paid".into();
+        plan["steps"][3]["arguments"] = json!({"fast": true});
+    });
+    let found = refused("stable", answer);
+    for expected in [
+        "text-out-of-bounds",
+        "self-dependency reserve_stock",
+        "late-dependency pack_order",
+        "unknown-dependency pack_order",
+        "unknown-tool ship_standard",
+        "duplicate-step pack_order",
+        "wrong-expected pack_order",
+        "unexpected-arguments pack_order",
+    ] {
+        assert!(
+            found.iter().any(|found| found == expected),
+            "{expected}: {found:?}"
+        );
+    }
+    let texts = found.iter().filter(|found| *found == "text-out-of-bounds");
+    assert_eq!(texts.count(), 2);
+}
+
+#[test]
+fn a_plan_with_more_steps_than_the_plugin_allows_is_refused() {
+    let tools = [
+        "reserve_stock",
+        "pack_order",
+        "ship_standard",
+        "ship_economy",
+        "read_receipt",
+        "read_receipt",
+    ];
+    let mut plan = ready(&tools);
+    plan["steps"][5]["id"] = "again".into();
+    let found = refused("stable", says(plan));
+    assert_eq!(found[0], "too-many-steps");
+}
+
+#[test]
+fn the_domain_refuses_a_plan_that_is_not_exactly_what_remains() {
+    let cases: [(&[&str], &[&str]); 8] = [
+        (&[], &["empty-plan"]),
+        (&WHOLE[..3], &["missing-operation"]),
+        (&WHOLE[1..], &["missing-operation"]),
+        (
+            &["reserve_stock", "ship_standard", "read_receipt"],
+            &["missing-operation"],
+        ),
+        (
+            &[
+                "pack_order",
+                "reserve_stock",
+                "ship_standard",
+                "read_receipt",
+            ],
+            &["wrong-order reserve_stock"],
+        ),
+        (
+            &[
+                "reserve_stock",
+                "pack_order",
+                "ship_standard",
+                "ship_economy",
+                "read_receipt",
+            ],
+            &["duplicate-operation ship_economy"],
+        ),
+        (&["read_receipt"], &["missing-operation"; 3]),
+        (
+            &[
+                "reserve_stock",
+                "pack_order",
+                "read_receipt",
+                "ship_standard",
+            ],
+            &["wrong-order ship_standard"],
+        ),
+    ];
+    for (tools, expected) in cases {
+        assert_eq!(refused("stable", says(ready(tools))), expected, "{tools:?}");
+    }
+}
+
+#[test]
+fn the_domain_refuses_a_step_that_hangs_on_another_than_the_one_before() {
+    let answer = changed(|plan| plan["steps"][2]["dependsOn"] = json!(["reserve_stock"]));
+    assert_eq!(
+        refused("stable", answer),
+        ["wrong-depends-on ship_standard"]
+    );
+    let answer = changed(|plan| plan["steps"][1]["dependsOn"] = json!([]));
+    assert_eq!(refused("stable", answer), ["wrong-depends-on pack_order"]);
+}
+
+#[test]
+fn a_carrier_above_the_limit_is_refused_while_another_is_affordable() {
+    let workspace = Workspace::new();
+    let tools = [
+        "reserve_stock",
+        "pack_order",
+        "ship_economy",
+        "read_receipt",
+    ];
+    let ran = demo::demo(&workspace, "stable")
+        .args(["--max-shipping-cents", "350"])
+        .script(workspace.script(&[says(ready(&tools))]))
+        .json()
+        .run()
+        .exits(11);
+    let detail = &ran.document()["report"]["details"][0];
+    assert_eq!(detail["code"], "unaffordable-carrier");
+    assert_eq!(detail["stepId"], "ship_economy");
+}
+
+#[test]
+fn asking_for_a_person_is_accepted_only_where_one_is_needed() {
+    let unjustified = says(needs_human());
+    assert_eq!(refused("stable", unjustified), ["unjustified-escalation"]);
+    let mut with_steps = ready(&WHOLE);
+    with_steps["status"] = "needs-human".into();
+    assert_eq!(
+        refused("stable", says(&with_steps)),
+        ["unjustified-escalation", "escalation-with-steps"]
+    );
+    let workspace = Workspace::new();
+    let ran = demo::demo(&workspace, "no-stock")
+        .script(workspace.script(&[says(needs_human())]))
+        .json()
+        .run()
+        .exits(10);
+    let report = &ran.document()["report"];
+    assert_eq!(report["plans"][0]["plan"], needs_human());
+    assert_eq!(report["details"][0]["message"], needs_human()["reason"]);
+}
+
+#[test]
+fn a_ready_plan_for_an_order_that_cannot_be_done_is_refused() {
+    assert_eq!(
+        refused("no-stock", says(ready(&WHOLE))),
+        ["insufficient-stock"]
+    );
+}
+
+#[test]
+fn a_replan_must_hold_what_remains_and_no_more() {
+    let workspace = Workspace::new();
+    let answers = [says(ready(&WHOLE)), says(ready(&WHOLE))];
+    let ran = demo::demo(&workspace, "price-change")
+        .script(workspace.script(&answers))
+        .json()
+        .run()
+        .exits(11);
+    let report = &ran.document()["report"];
+    assert_eq!(report["stopReason"], "invalid-plan");
+    let codes: Vec<_> = report["details"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|detail| (detail["code"].as_str().unwrap(), detail["stepId"].as_str()))
+        .collect();
+    assert_eq!(
+        codes,
+        [
+            ("operation-done", Some("reserve_stock")),
+            ("operation-done", Some("pack_order")),
+            ("unaffordable-carrier", Some("ship_standard")),
+        ]
+    );
+    // What was done before stays done, and is told.
+    assert_eq!(report["completed"].as_array().unwrap().len(), 2);
+    assert_eq!(report["result"], Value::Null);
+    assert_eq!(workspace.ledger().len(), 2);
+}
