@@ -1,3 +1,8 @@
 //! The tests of the whole: the library and the command line, on real components, databases, files and processes.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test and what helps it may fail by panicking"
+)]
 
 mod architecture;
+mod scenarios;

@@ -1,4 +1,5 @@
-//! What the tests share: where things are, workspaces that vanish, and readers for what outside tools read.
+//! What the tests share: the built programs, commands in surroundings of their own, workspaces that vanish, and readers for
+//! what outside tools read.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -6,7 +7,22 @@
     reason = "tests open databases, find their own binary and may fail by panicking"
 )]
 
+pub mod built;
+pub mod command;
+pub mod demo;
+pub mod library;
+pub mod rows;
+pub mod script;
+pub mod workspace;
+
 use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+pub use self::{
+    command::{Ran, Wharf, wharf},
+    workspace::Workspace,
+};
 
 /// The root of the repository.
 pub fn root() -> PathBuf {
@@ -29,4 +45,12 @@ pub fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
         }
     }
     found
+}
+
+/// The SHA-256 of some bytes in hexadecimal digits; not by the product's own function.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
