@@ -5,4 +5,7 @@
 )]
 
 mod architecture;
+mod documents;
+mod examples;
+mod outside;
 mod scenarios;
