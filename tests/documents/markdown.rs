@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 pub(super) struct Block {
     /// The first word after the fence.
     pub(super) language: String,
-    /// The words behind it, such as `exit=12`.
+    /// The words behind it, such as `exit=12` or `no_run`.
     words: Vec<String>,
     pub(super) text: String,
     /// The line of its fence, from 1.
@@ -35,7 +35,7 @@ pub(super) fn blocks(document: &str) -> Vec<Block> {
         let Some(info) = line.strip_prefix("```") else {
             continue;
         };
-        let mut words = info.split_whitespace().map(str::to_owned);
+        let mut words = info.split([' ', ',']).map(str::to_owned);
         let language = words.next().unwrap_or_default();
         let mut text = String::new();
         for (_, line) in lines.by_ref().take_while(|(_, line)| *line != "```") {
