@@ -1,6 +1,8 @@
 //! The crate as others get it: packaged, unpacked, and used by a program outside the repository through its public names.
 
 use std::{
+    collections::BTreeSet,
+    ffi::OsString,
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -81,47 +83,70 @@ fn unpack(package: &Path, folder: &Path) {
     fs::write(last, bytes).unwrap();
 }
 
+/// The names of a folder's files.
+fn names(folder: &Path) -> BTreeSet<OsString> {
+    fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect()
+}
+
+/// Every dependency with version and features, as cargo chooses them.
+fn features(manifest: &Path, options: &[&str]) -> BTreeSet<String> {
+    let mut tree = Command::new(env!("CARGO"));
+    tree.args([
+        "tree",
+        "--offline",
+        "--no-dedupe",
+        "--prefix",
+        "none",
+        "--format",
+        "{p} {f}",
+    ])
+    .args(["--edges", "normal,build,dev", "--manifest-path"])
+    .arg(manifest)
+    .args(options);
+    let lines = String::from_utf8(succeed(&mut tree).stdout).unwrap();
+    lines
+        .lines()
+        // Those in a folder are no dependencies but what is built.
+        .filter(|line| !line.is_empty() && !line.contains(" (/"))
+        .map(str::to_owned)
+        .collect()
+}
+
 #[test]
-fn the_package_holds_all_that_it_needs_and_a_program_outside_runs_an_order_with_it() {
+fn a_program_outside_the_repository_runs_an_order_with_nothing_but_the_package() {
     let program = built::scratch().join("outside");
     let wharf = program.join("wharf");
     unpack(&package(), &wharf);
-    for (folder, extension) in [
-        ("wit/0.1.0", "wit"),
-        ("migrations/business", "sql"),
-        ("migrations/memory", "sql"),
-    ] {
-        let names = |folder: PathBuf| {
-            let mut names: Vec<_> = fs::read_dir(folder)
-                .unwrap()
-                .map(|entry| entry.unwrap().file_name())
-                .collect();
-            names.sort();
-            names
-        };
-        let packaged = names(wharf.join(folder));
-        assert_eq!(packaged, names(root().join("host").join(folder)));
-        assert!(
-            packaged
-                .iter()
-                .all(|name| Path::new(name).extension().unwrap() == extension)
-        );
+    for folder in ["wit/0.1.0", "migrations/business", "migrations/memory"] {
+        let packaged = names(&wharf.join(folder));
+        assert_eq!(packaged, names(&root().join("host").join(folder)));
     }
-
     for file in ["Cargo.toml", "src/main.rs"] {
-        place(
-            &program.join(file),
-            &fs::read(root().join("tests/outside").join(file)).unwrap(),
-        );
+        let bytes = fs::read(root().join("tests/outside").join(file)).unwrap();
+        place(&program.join(file), &bytes);
     }
     // Equal versions, without asking a registry; what this program does not need, cargo takes out.
     fs::copy(root().join("Cargo.lock"), program.join("Cargo.lock")).unwrap();
+    let manifest = program.join("Cargo.toml");
+    let here = features(&root().join("Cargo.toml"), &["--workspace"]);
+    let other: Vec<_> = features(&manifest, &[])
+        .into_iter()
+        .filter(|line| !here.contains(line))
+        .collect();
+    assert!(
+        other.is_empty(),
+        "each run would compile these and all above them once more; let tests/outside/Cargo.toml ask for what the workspace \
+         has: {other:?}"
+    );
+
     let mut build = cargo("build");
     build
         .args(["--profile", &profile(), "--manifest-path"])
-        .arg(program.join("Cargo.toml"));
+        .arg(manifest);
     succeed(&mut build);
-
     let workspace = tempfile::tempdir().unwrap();
     let output = succeed(
         Command::new(built::program().with_file_name("outside"))
