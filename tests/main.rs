@@ -7,7 +7,10 @@
 mod architecture;
 
 mod checkpoints;
+mod documents;
+mod examples;
 mod input;
+mod outside;
 mod planner;
 mod plans;
 mod records;

@@ -7,6 +7,22 @@
 //! - [`plugin`], [`business`], [`technologies`]: what stands behind the ports
 //! - [`host`]: the wiring; begin with [`HostBuilder`]
 //! - `cli`: the command line
+//!
+//! One task, from request to report:
+//!
+//! ```no_run
+//! use wharf::{Error, HostBuilder, Outcome, PlanExecute, Planner, Request, RunOptions, Task};
+//!
+//! async fn run(request: &str, component: Vec<u8>) -> Result<(), Error> {
+//!     let host = HostBuilder::new("workspace").build()?;
+//!     let task = Task::new(Request::read(request)?, component);
+//!     let pattern = PlanExecute::new(Planner::Search);
+//!     if let Outcome::Finished(finished) = host.run(&pattern, task, RunOptions::default()).await? {
+//!         println!("{:?}: {}", finished.status, finished.report);
+//!     }
+//!     Ok(())
+//! }
+//! ```
 
 pub mod words;
 pub mod core;

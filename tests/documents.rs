@@ -1,0 +1,234 @@
+//! The documents: every command in them runs, every output shown is what comes, every link and path leads somewhere, and the
+//! numbers are the product's.
+
+mod follow;
+mod markdown;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use wharf::{PluginLimits, business::SqlLimits};
+use wharf_tests::{root, sources};
+
+use self::follow::follow;
+
+/// Markdown of the repository, as paths from its root.
+fn documents() -> Vec<PathBuf> {
+    let markdown = |folder: &str| {
+        let mut found: Vec<_> = fs::read_dir(root().join(folder))
+            .unwrap()
+            .map(|entry| Path::new(folder).join(entry.unwrap().file_name()))
+            .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+            .collect();
+        found.sort();
+        found
+    };
+    [
+        markdown(""),
+        markdown("docs"),
+        markdown("plugins/fulfillment"),
+    ]
+    .concat()
+}
+
+fn read(document: impl AsRef<Path>) -> String {
+    fs::read_to_string(root().join(document)).unwrap()
+}
+
+#[test]
+fn what_the_readme_shows_is_what_happens() {
+    follow("README.md");
+}
+
+#[test]
+fn an_operator_can_follow_the_guide() {
+    follow("docs/operators.md");
+}
+
+#[test]
+fn a_plugin_author_gets_from_an_empty_folder_to_a_run() {
+    follow("docs/plugin-authors.md");
+}
+
+#[test]
+fn the_commands_for_embedders_run() {
+    follow("docs/embedding.md");
+}
+
+#[test]
+fn no_document_is_left_out() {
+    let tests = read("tests/documents.rs");
+    for document in documents() {
+        let followed = tests.contains(&format!("follow(\"{}\")", document.display()));
+        let guide = document.starts_with("docs") || document == Path::new("README.md");
+        assert!(followed || !guide, "{}", document.display());
+    }
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    for document in documents() {
+        let text = read(&document);
+        for target in markdown::links(&text) {
+            if target.starts_with("https://") {
+                continue;
+            }
+            let (path, heading) = target.split_once('#').unwrap_or((&target, ""));
+            let file = match path {
+                "" => root().join(&document),
+                path => root().join(document.parent().unwrap()).join(path),
+            };
+            let shown = format!("{}: {target}", document.display());
+            assert!(file.exists(), "{shown}");
+            if !heading.is_empty() {
+                let headings = markdown::headings(&fs::read_to_string(&file).unwrap());
+                assert!(headings.contains(heading), "{shown}: {headings:?}");
+            }
+        }
+    }
+}
+
+/// What is named in code style and begins with a folder of the repository. Places in a workspace are told from it by their
+/// `<placeholders>`, patterns by their capitals.
+#[test]
+fn every_path_of_the_repository_that_is_named_exists() {
+    const FOLDERS: [&str; 8] = [
+        "host/",
+        "docs/",
+        "plugins/",
+        "examples/",
+        "tests/",
+        "wit/",
+        "xtask/",
+        ".ci/",
+    ];
+    let documents = documents()
+        .into_iter()
+        .filter(|path| !path.starts_with("plugins"));
+    for document in documents {
+        for span in markdown::code_spans(&read(&document)) {
+            let is_path = FOLDERS.iter().any(|folder| span.starts_with(folder))
+                && !span.contains(['<', ' ', '*'])
+                && !span.contains("NAME")
+                && !span.contains("NNNN");
+            assert!(
+                !is_path || root().join(&span).exists(),
+                "{}: there is no {span}",
+                document.display()
+            );
+        }
+    }
+}
+
+/// Named already, and still to come with the tests of failures and crashes. The list only gets shorter.
+const AWAITED: [&str; 6] = [
+    "a_kill_between_business_commit_and_journal_neither_loses_nor_repeats_a_step",
+    "a_permission_that_is_withdrawn_stops_the_next_tool_call",
+    "a_context_that_fails_ends_the_run_and_one_that_is_lost_is_rebuilt",
+    "a_published_file_that_was_changed_is_never_overwritten",
+    "a_finished_task_answers_with_its_report_and_calls_nobody",
+    "a_second_runner_is_refused_before_it_does_anything",
+];
+
+#[test]
+fn the_tests_that_architecture_names_exist() {
+    let code: String = ["host/src", "tests", "xtask/src"]
+        .iter()
+        .flat_map(|folder| sources(&root().join(folder)))
+        .map(|(_, text)| text)
+        .collect();
+    let text = read("ARCHITECTURE.md");
+    let table = markdown::section(&text, "Invariants");
+    let rows = table.lines().filter(|line| line.starts_with("| "));
+    let named: Vec<_> = rows
+        .filter_map(|row| row.trim_end_matches(" |").rsplit_once(" | "))
+        .flat_map(|(_, tests)| markdown::code_spans(tests))
+        .collect();
+    assert!(named.len() > 15, "{named:?}");
+    for name in named {
+        assert!(
+            code.contains(&format!("fn {name}(")) || AWAITED.contains(&name.as_str()),
+            "no test is called {name}"
+        );
+    }
+}
+
+#[test]
+fn the_limits_in_the_guide_are_those_of_the_program() {
+    let text = read("docs/plugin-authors.md");
+    let [plugin, sql] = ["PluginLimits::standard()", "SqlLimits::standard()"].map(|source| {
+        let marker = format!("<!-- A test compares this table with `{source}`. -->");
+        let table = text.split(&marker).nth(1).unwrap().trim_start();
+        documented(table.split("\n\n").next().unwrap())
+    });
+    assert_eq!(plugin, fields(&format!("{:?}", PluginLimits::standard())));
+    assert_eq!(sql, fields(&format!("{:?}", SqlLimits::standard())));
+}
+
+/// Rows like ``| `memory_bytes` | 64 MiB | ... |``.
+fn documented(table: &str) -> BTreeMap<String, u64> {
+    let row = |line: &str| {
+        let mut cells = line.split('|').map(str::trim).skip(1);
+        let name = cells.next()?.strip_prefix('`')?.strip_suffix('`')?;
+        let (number, unit) = cells
+            .next()?
+            .split_once(' ')
+            .unwrap_or((line.split('|').nth(2)?.trim(), ""));
+        let factor = match unit {
+            "" => 1,
+            "KiB" => 1024,
+            "MiB" => 1024 * 1024,
+            unit => panic!("{unit}"),
+        };
+        Some((name.to_owned(), number.parse::<u64>().unwrap() * factor))
+    };
+    table.lines().filter_map(row).collect()
+}
+
+/// The fields of a struct of numbers, from its `Debug` form.
+fn fields(debug: &str) -> BTreeMap<String, u64> {
+    let (_, fields) = debug.trim_end_matches(" }").split_once(" { ").unwrap();
+    let field = |field: &str| {
+        let (name, number) = field.split_once(": ").unwrap();
+        (name.to_owned(), number.parse().unwrap())
+    };
+    fields.split(", ").map(field).collect()
+}
+
+#[test]
+fn every_error_code_and_stop_reason_in_the_guide_is_one_of_the_program() {
+    let code: String = sources(&root().join("host/src"))
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect();
+    let guide = read("docs/operators.md");
+    let named: BTreeSet<_> = ["Errors", "Exit codes"]
+        .iter()
+        .flat_map(|title| markdown::section(&guide, title).lines())
+        .filter(|line| line.starts_with("| "))
+        .flat_map(markdown::code_spans)
+        .filter(|span| {
+            span.bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+        })
+        .collect();
+    assert!(named.len() > 50, "{named:?}");
+    // Kinds are the names of variants, changed by serde.
+    let kinds = [
+        "invalid-input",
+        "denied",
+        "conflict",
+        "unavailable",
+        "limit",
+        "plugin-fault",
+        "corrupt",
+        "bug",
+    ];
+    for name in named {
+        let written = code.contains(&format!("\"{name}\"")) || kinds.contains(&name.as_str());
+        assert!(written, "nothing in host/src is called {name}");
+    }
+}
