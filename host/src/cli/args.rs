@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_task_is_named_by_an_identifier() {
-        assert!(parse("wharf status --dir d --task ORDER-1_a").is_ok());
+        assert!(parse("wharf status --dir d --task TASK-1_a").is_ok());
         assert!(parse("wharf status --dir d --task ../x").is_err());
     }
 }

@@ -285,12 +285,12 @@ mod tests {
             ],
             "changes": [{"version": 1, "stepId": "y", "code": "environment-changed", "message": "m"}],
             "usage": {"modelCalls": 2, "actionCalls": 1, "startedAt": "2026-01-01T00:00:00Z"},
-            "result": {"id": "R-1", "cents": 400}, "plugin": {}, "journal": {}, "generatedAt": "2026-01-01T00:00:00Z",
+            "result": {"id": "R-1", "amount": 400}, "plugin": {}, "journal": {}, "generatedAt": "2026-01-01T00:00:00Z",
         });
         let expected = "task a  completed\n\
             plan 1  r\\u{1b}[2J\n  [x] x  t  evidence 0123456789ab\n  [!] y  t  environment-changed: m\n\
             plan 2  r2\n  [x] z  t  evidence fedcba987654, from the ledger\n\
-            result\n  cents  400\n  id     R-1\n\
+            result\n  amount  400\n  id      R-1\n\
             used 2 plans, 1 action\nreport /w/tasks/a/output/report.md\n";
         assert_eq!(
             of(&report.to_string(), Path::new("/w/tasks/a"), Look::plain()),
