@@ -251,7 +251,7 @@ fn a_seed_is_sql_for_the_plugins_own_tables() {
 }
 
 #[test]
-fn a_trigger_of_a_seed_that_reaches_for_the_ledger_fails_the_step_that_fires_it() {
+fn a_trigger_of_a_seed_that_reaches_for_the_ledger_fails_the_step_that_would_fire_it() {
     let workspace = Workspace::new();
     let trigger = "CREATE TRIGGER t AFTER UPDATE ON orders BEGIN DELETE FROM wharf_ledger; END;";
     let seed = workspace.handed_in("seed.sql", demo::seed("stable") + trigger);
@@ -263,14 +263,8 @@ fn a_trigger_of_a_seed_that_reaches_for_the_ledger_fails_the_step_that_fires_it(
         .exits(11);
     let report = &ran.document()["report"];
     assert_eq!(report["stopReason"], "step-failed");
-    assert_eq!(report["details"][0]["stepId"], "step-2");
-    let keys: Vec<_> = workspace
-        .ledger()
-        .into_iter()
-        .map(|row| row.operation_key)
-        .collect();
-    assert_eq!(keys, ["reserve_stock"]);
-    assert_eq!(workspace.select("SELECT state FROM orders"), ["reserved"]);
+    assert_eq!(workspace.ledger(), []);
+    assert_eq!(workspace.select("SELECT * FROM orders"), [""; 0]);
 }
 
 #[test]

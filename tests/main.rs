@@ -5,12 +5,14 @@
 )]
 
 mod architecture;
+mod documents;
+mod domain_words;
+mod examples;
+mod outside;
 
 mod checkpoints;
-mod documents;
-mod examples;
+mod context;
 mod input;
-mod outside;
 mod planner;
 mod plans;
 mod records;
