@@ -74,12 +74,15 @@ pub(super) fn lines(task: &TaskStatus, look: Look) -> Vec<String> {
     let view = &task.view;
     let heading = look.strong(&format!("task {}", task.task));
     let status = look.status(view.status);
-    let mut lines = vec![match (view.stop_reason, view.stage) {
-        (Some(reason), "done") if reason == view.status => format!("{heading}  {status}"),
-        (Some(reason), "done") => format!("{heading}  {status} ({reason})"),
-        (Some(reason), stage) => format!("{heading}  {status} ({reason}), in stage {stage}"),
-        (None, stage) => format!("{heading}  {status}, in stage {stage}"),
-    }];
+    let reason = match view.stop_reason {
+        Some(reason) if reason != view.status => format!(" ({reason})"),
+        _ => String::new(),
+    };
+    let stage = match view.stage {
+        "done" => String::new(),
+        stage => format!(", in stage {stage}"),
+    };
+    let mut lines = vec![format!("{heading}  {status}{reason}{stage}")];
     lines.push(format!("  {}", escaped(&task.goal)));
     let steps: Vec<StepLine> = view.steps.iter().map(StepLine::from).collect();
     let running = look.mark(wharf::core::view::StepState::Running);

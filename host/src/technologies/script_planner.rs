@@ -121,7 +121,7 @@ pub enum ScriptError {
         why: String,
     },
     /// It has fewer lines than answers are needed. Asked before a call is reserved; a longer file can go on.
-    #[error("script-exhausted: {} has no answer number {asked}", path.display())]
+    #[error("the script {} has no answer number {asked}", path.display())]
     Exhausted {
         /// The file.
         path: PathBuf,
