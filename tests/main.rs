@@ -13,6 +13,7 @@ mod outside;
 mod checkpoints;
 mod context;
 mod input;
+mod output;
 mod planner;
 mod plans;
 mod records;
