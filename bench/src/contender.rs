@@ -123,11 +123,7 @@ pub(crate) fn serve(name: Name, setup: &Setup) -> Result<()> {
     }
 }
 
-fn serve_with<C: Contender>(
-    setup: &Setup,
-    name: Name,
-    open: impl Fn() -> Result<C>,
-) -> Result<()> {
+fn serve_with<C: Contender>(setup: &Setup, name: Name, open: impl Fn() -> Result<C>) -> Result<()> {
     let workspace = setup.workspace(name);
     // Once open and closed again, so that all that an order adds can be told from what a workspace has anyway.
     let mut contender = open()?;

@@ -17,8 +17,7 @@ use crate::{
     scenario::Names,
 };
 
-const PLUGIN_TABLES: &str =
-    include_str!("../../plugins/fulfillment/migrations/0001_orders.sql");
+const PLUGIN_TABLES: &str = include_str!("../../plugins/fulfillment/migrations/0001_orders.sql");
 
 /// Two databases, and perhaps files.
 pub(crate) struct Floor {

@@ -37,7 +37,9 @@ use std::{
 
 use anyhow::{Context as _, Result};
 
-use crate::{contender::Setup, measurement::Spread, options::Options, report::Report, scenario::Scenario};
+use crate::{
+    contender::Setup, measurement::Spread, options::Options, report::Report, scenario::Scenario,
+};
 
 fn main() -> ExitCode {
     match run() {
@@ -55,9 +57,6 @@ fn run() -> Result<()> {
         [command, what] if command == "contend" => {
             let (name, setup) = serde_json::from_str(what)?;
             contender::serve(name, &setup)
-        }
-        [command, setup] if command == "first-task" => {
-            cold::first_task(&serde_json::from_str(setup)?)
         }
         typed => {
             let options = Options::read(typed)?;
@@ -84,7 +83,7 @@ fn measure(options: &Options) -> Result<Report> {
         .map(|scenario| measurement::measure(&setup(scenario), options))
         .into_iter()
         .collect::<Result<_>>()?;
-    let cold = cold::measure(&setup(Scenario::PriceChange), options.starts)?;
+    let cold = cold::measure(&options.component, folder.path(), options.starts)?;
     Ok(Report {
         cpus: std::thread::available_parallelism()?.get(),
         rounds: options.rounds,

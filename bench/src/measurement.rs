@@ -50,6 +50,9 @@ pub(crate) struct SyncsPerTask {
     /// Of the database files, by checkpoints.
     pub(crate) databases: f64,
     pub(crate) files: f64,
+    /// The time that those of logs and databases take.
+    pub(crate) database_millis: f64,
+    pub(crate) file_millis: f64,
 }
 
 /// One scenario.
@@ -72,6 +75,7 @@ impl Spread {
 
 /// Runs all contenders of one scenario in turn, round by round.
 pub(crate) fn measure(setup: &Setup, options: &Options) -> Result<Table> {
+    eprintln!("measuring {} ...", setup.scenario.name());
     record(setup)?;
     let mut contenders = Name::ALL
         .map(|name| Contending::start(name, setup).map(|contending| (name, contending)))
@@ -80,11 +84,6 @@ pub(crate) fn measure(setup: &Setup, options: &Options) -> Result<Table> {
     let mut batches: BTreeMap<&str, Vec<Batch>> = BTreeMap::new();
     // The first round warms up.
     for round in 0..=options.rounds {
-        eprint!(
-            "\r{}: round {round} of {}",
-            setup.scenario.name(),
-            options.rounds
-        );
         for (name, contender) in &mut contenders {
             let batch = contender.batch(options.tasks)?;
             if round > 0 {
@@ -94,7 +93,6 @@ pub(crate) fn measure(setup: &Setup, options: &Options) -> Result<Table> {
         // Whoever ran first runs last.
         contenders.rotate_left(1);
     }
-    eprintln!();
     let closings: BTreeMap<&str, Closing> = contenders
         .into_iter()
         .map(|(name, contender)| Ok((name.text(), contender.close()?)))
@@ -170,6 +168,8 @@ fn syncs(batches: &[Batch], tasks: f64) -> Option<SyncsPerTask> {
         logs: mean(|syncs| syncs.logs),
         databases: mean(|syncs| syncs.databases),
         files: mean(|syncs| syncs.files),
+        database_millis: mean(|syncs| syncs.database_micros) / 1e3,
+        file_millis: mean(|syncs| syncs.file_micros) / 1e3,
     })
 }
 

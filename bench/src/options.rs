@@ -83,7 +83,10 @@ mod tests {
     #[test]
     fn a_wrong_word_is_refused_with_the_usage() {
         for wrong in ["", "p d --rounds", "p d --rounds 0", "p d --round 3"] {
-            assert!(read(wrong).unwrap_err().to_string().contains("usage:"), "{wrong}");
+            assert!(
+                read(wrong).unwrap_err().to_string().contains("usage:"),
+                "{wrong}"
+            );
         }
     }
 }

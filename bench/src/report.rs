@@ -41,7 +41,7 @@ impl Display for Report {
         let cold = self.cold_start_millis;
         writeln!(
             f,
-            "\ncold start to the first finished task, compile cache warm: {:.0} ms ({:.0} to {:.0}); aim: under 100 ms",
+            "\ncold start (`wharf demo`, compile cache warm): {:.0} ms ({:.0} to {:.0}); aim: under 100 ms",
             cold.median, cold.low, cold.high
         )
     }
@@ -72,15 +72,22 @@ fn write_table(f: &mut Formatter<'_>, rows: &[Measured]) -> fmt::Result {
         }
         .to_owned()
     }));
-    let widths: [usize; HEAD.len()] =
-        std::array::from_fn(|column| lines.iter().map(|line| line[column].len()).max().unwrap_or(0));
+    let widths: [usize; HEAD.len()] = std::array::from_fn(|column| {
+        lines
+            .iter()
+            .map(|line| line[column].len())
+            .max()
+            .unwrap_or(0)
+    });
     for (index, line) in lines.iter().enumerate() {
         for (cell, width) in line.iter().zip(widths) {
             write!(f, "| {cell:>width$} ")?;
         }
         writeln!(f, "|")?;
         if index == 0 {
-            widths.iter().try_for_each(|width| write!(f, "|{:->1$}:", "", width + 1))?;
+            widths
+                .iter()
+                .try_for_each(|width| write!(f, "|{:->1$}:", "", width + 1))?;
             writeln!(f, "|")?;
         }
     }
@@ -91,12 +98,21 @@ fn cells(row: &Measured) -> [String; HEAD.len()] {
     const UNKNOWN: &str = "-";
     let [databases, files] = row.syncs.map_or_else(
         || [UNKNOWN; 2].map(str::to_owned),
-        |syncs| [syncs.logs + syncs.databases, syncs.files].map(|count| format!("{count:.1}")),
+        |syncs| {
+            [
+                (syncs.logs + syncs.databases, syncs.database_millis),
+                (syncs.files, syncs.file_millis),
+            ]
+            .map(|(count, millis)| format!("{count:.1} ({millis:.1} ms)"))
+        },
     );
     [
         row.name.text().to_owned(),
         format!("{:.0}", row.tasks_per_second),
-        format!("{:.2} ({:.2} to {:.2})", row.ratio.median, row.ratio.low, row.ratio.high),
+        format!(
+            "{:.2} ({:.2} to {:.2})",
+            row.ratio.median, row.ratio.low, row.ratio.high
+        ),
         format!("{:.2}", row.p50_millis),
         format!("{:.2}", row.p99_millis),
         format!("{:.2}", row.cpu_millis),

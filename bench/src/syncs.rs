@@ -15,6 +15,10 @@ pub(crate) struct Syncs {
     pub(crate) databases: u64,
     /// All other files and folders.
     pub(crate) files: u64,
+    /// How long those of logs and databases took.
+    pub(crate) database_micros: u64,
+    /// How long those of files and folders took.
+    pub(crate) file_micros: u64,
 }
 
 impl Syncs {
@@ -28,6 +32,8 @@ impl Syncs {
             logs: self.logs - before.logs,
             databases: self.databases - before.databases,
             files: self.files - before.files,
+            database_micros: self.database_micros - before.database_micros,
+            file_micros: self.file_micros - before.file_micros,
         }
     }
 }
@@ -42,6 +48,7 @@ mod counted {
         ffi::{c_int, c_long},
         fs,
         sync::atomic::{AtomicU64, Ordering::Relaxed},
+        time::Instant,
     };
 
     use super::Syncs;
@@ -49,12 +56,16 @@ mod counted {
     static LOGS: AtomicU64 = AtomicU64::new(0);
     static DATABASES: AtomicU64 = AtomicU64::new(0);
     static FILES: AtomicU64 = AtomicU64::new(0);
+    static DATABASE_MICROS: AtomicU64 = AtomicU64::new(0);
+    static FILE_MICROS: AtomicU64 = AtomicU64::new(0);
 
     pub(super) fn so_far() -> Option<Syncs> {
         Some(Syncs {
             logs: LOGS.load(Relaxed),
             databases: DATABASES.load(Relaxed),
             files: FILES.load(Relaxed),
+            database_micros: DATABASE_MICROS.load(Relaxed),
+            file_micros: FILE_MICROS.load(Relaxed),
         })
     }
 
@@ -70,15 +81,18 @@ mod counted {
 
     fn sync(call: c_long, file: c_int) -> c_int {
         let path = fs::read_link(format!("/proc/self/fd/{file}")).unwrap_or_default();
-        let counter = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("sqlite-wal") => &LOGS,
-            Some("sqlite") => &DATABASES,
-            _ => &FILES,
+        let (count, micros) = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("sqlite-wal") => (&LOGS, &DATABASE_MICROS),
+            Some("sqlite") => (&DATABASES, &DATABASE_MICROS),
+            _ => (&FILES, &FILE_MICROS),
         };
-        counter.fetch_add(1, Relaxed);
+        count.fetch_add(1, Relaxed);
+        let begun = Instant::now();
         // SAFETY: both calls take one file descriptor and touch no memory of this process; a wrong one is an error. What
         // is returned, -1 with `errno` or 0, is what the replaced functions return.
         let result = unsafe { libc::syscall(call, file) };
+        let taken = u64::try_from(begun.elapsed().as_micros()).unwrap_or_default();
+        micros.fetch_add(taken, Relaxed);
         if result == 0 { 0 } else { -1 }
     }
 }
