@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<ExitCode> {
     GUEST_STD.ensure()?;
     process::run(&mut host::build())?;
     let plugins = guests::build_plugins()?;
-    let wharf = host::program();
+    let wharf = host::program("wharf");
 
     eprintln!("host     {}", wharf.display());
     for Guest { component, .. } in &plugins {

@@ -1,11 +1,11 @@
-//! The host's program, `wharf`.
+//! The programs of the root workspace: `wharf`, and those that are built beside it.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::workspace::{PROFILE, ROOT, root};
 
-/// Builds it. All members are named, though one is wanted: so cargo picks the same features of the
+/// Builds them. All members are named, though one is wanted: so cargo picks the same features of the
 /// dependencies as for the tests, and does not compile them again.
 pub(crate) fn build() -> Command {
     let mut cargo = ROOT.native("build");
@@ -13,7 +13,7 @@ pub(crate) fn build() -> Command {
     cargo
 }
 
-/// Where it is, once built.
-pub(crate) fn program() -> PathBuf {
-    root().join(ROOT.target_dir).join(PROFILE).join("wharf")
+/// Where one is, once built.
+pub(crate) fn program(name: &str) -> PathBuf {
+    root().join(ROOT.target_dir).join(PROFILE).join(name)
 }

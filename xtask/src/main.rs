@@ -1,6 +1,6 @@
 //! The project's build tool, called as `cargo xtask COMMAND`.
 //!
-//! One file per command (`demo`, `test`, `guests`), each with one public `run`; below them the
+//! One file per command (`bench`, `demo`, `test`, `guests`), each with one public `run`; below them the
 //! pieces they share. Nothing here is part of the product, and nothing here knows a domain.
 
 #![allow(
@@ -10,6 +10,7 @@
     reason = "a build tool for the terminal: it reads its arguments, takes the time and prints"
 )]
 
+mod bench;
 mod demo;
 mod guests;
 mod test;
@@ -29,6 +30,7 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
+  bench [ARGS]     build everything and measure tasks beside a native floor
   demo [ARGS]      build everything and run `wharf demo ARGS`
   guests           build the plugins only, into target/plugins
   test [--quick]   format, lints, licences, all tests; --quick leaves out licences and documentation
@@ -46,6 +48,7 @@ fn run() -> Result<ExitCode> {
     let words = words()?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
+        ["bench", arguments @ ..] => bench::run(arguments),
         ["demo", arguments @ ..] => demo::run(arguments),
         ["guests"] => guests::run(),
         ["test"] => test::run(test::Extent::Full),

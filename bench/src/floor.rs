@@ -1,0 +1,331 @@
+//! The native floor: what a program costs that does the same for an order by hand.
+//!
+//! Plain rusqlite, prepared statements, one connection for each of two files. It runs the statements of the plugin and of
+//! the host's ledger and anchors, adds the very records that the host wrote, and commits as often, each commit synced
+//! (`synchronous=FULL`). It has no plugin and no sandbox, builds and hashes no record, reads nothing back to verify it.
+
+use std::{fs, path::Path};
+
+use anyhow::{Result, bail, ensure};
+use rusqlite::{Connection, OptionalExtension as _, Params, params};
+use wharf::sqlite::migrations::{BUSINESS, HostMigration, MEMORY};
+
+use crate::{
+    contender::{Contender, Setup},
+    files::Files,
+    recording::{LedgerRow, Move, Record, Recording},
+    scenario::Names,
+};
+
+const PLUGIN_TABLES: &str = include_str!("../../plugins/fulfillment/migrations/0001_orders.sql");
+
+/// Two databases, and perhaps files.
+pub(crate) struct Floor {
+    business: Connection,
+    memory: Connection,
+    recording: String,
+    files: Option<Files>,
+}
+
+/// An order's recording, and its names.
+pub(crate) struct Order {
+    names: Names,
+    moves: Vec<Move>,
+}
+
+impl Floor {
+    pub(crate) fn open(setup: &Setup, workspace: &Path) -> Result<Self> {
+        let is_new = !workspace.exists();
+        fs::create_dir_all(workspace)?;
+        let business = connect(&workspace.join("business.sqlite"), BUSINESS)?;
+        let memory = connect(&workspace.join("memory.sqlite"), MEMORY)?;
+        if is_new {
+            business.execute_batch(PLUGIN_TABLES)?;
+            business.execute_batch(setup.scenario.seed())?;
+        }
+        Ok(Self {
+            business,
+            memory,
+            recording: fs::read_to_string(setup.recording())?,
+            files: None,
+        })
+    }
+
+    /// The same with files.
+    pub(crate) fn with_files(self, workspace: &Path) -> Result<Self> {
+        Ok(Self {
+            files: Some(Files::prepare(workspace)?),
+            ..self
+        })
+    }
+}
+
+impl Contender for Floor {
+    type Order = Order;
+
+    fn prepare(&self, number: u32) -> Result<Order> {
+        let names = Names::of(number);
+        Ok(Order {
+            moves: Recording::of_order(&self.recording, &names)?.moves,
+            names,
+        })
+    }
+
+    fn run(&mut self, Order { names, moves }: Order) -> Result<()> {
+        let files = self.files.as_ref();
+        // The record that a transaction belongs to.
+        let mut last: Option<&Record> = None;
+        for now in &moves {
+            match (now, last) {
+                (Move::Admit(admitted), _) => {
+                    files.map_or(Ok(()), |files| files.admit(&names.task, admitted))?;
+                }
+                (Move::Append(records), _) => {
+                    append(&self.memory, &names.task, records)?;
+                    last = records.last();
+                }
+                (Move::Look, _) => {
+                    Facts::read(&self.business, &names.order)?;
+                }
+                (
+                    Move::Perform {
+                        tool,
+                        row,
+                        evidence,
+                    },
+                    Some(record),
+                ) => {
+                    perform(&self.business, &names, tool, row.as_ref(), record)?;
+                    if let (Some(files), Some(evidence)) = (files, evidence) {
+                        files.keep_evidence(&names.task, evidence)?;
+                    }
+                }
+                (Move::Publish(outputs), _) => {
+                    files.map_or(Ok(()), |files| files.publish(&names.task, outputs))?;
+                }
+                (Move::Anchor, Some(record)) => {
+                    run(&self.business, "BEGIN IMMEDIATE", ())?;
+                    check_anchor(&self.business, &names.task)?;
+                    anchor(&self.business, &names.task, record)?;
+                    run(&self.business, "COMMIT", ())?;
+                }
+                (Move::Perform { .. } | Move::Anchor, None) => bail!("nothing was recorded yet"),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn connect(path: &Path, migrations: &[HostMigration]) -> Result<Connection> {
+    let is_new = !path.exists();
+    let connection = Connection::open(path)?;
+    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
+    if is_new {
+        for migration in migrations {
+            connection.execute_batch(migration.sql)?;
+        }
+    }
+    Ok(connection)
+}
+
+fn run(connection: &Connection, sql: &str, values: impl Params) -> Result<usize> {
+    Ok(connection.prepare_cached(sql)?.execute(values)?)
+}
+
+fn append(memory: &Connection, task: &str, records: &[Record]) -> Result<()> {
+    run(memory, "BEGIN IMMEDIATE", ())?;
+    let last: i64 = memory
+        .prepare_cached("SELECT coalesce(max(sequence), 0) FROM journal WHERE task = ?1")?
+        .query_row([task], |row| row.get(0))?;
+    for (record, expected) in records.iter().zip(last + 1..) {
+        ensure!(record.sequence == expected, "a record does not follow");
+        run(
+            memory,
+            "INSERT INTO journal (task, sequence, kind, at, body, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                task,
+                record.sequence,
+                record.kind,
+                record.at,
+                record.body,
+                record.hash
+            ],
+        )?;
+    }
+    run(memory, "COMMIT", ())?;
+    Ok(())
+}
+
+/// One step, decided by the state that its own transaction reads.
+fn perform(
+    business: &Connection,
+    names: &Names,
+    tool: &str,
+    row: Option<&LedgerRow>,
+    record: &Record,
+) -> Result<()> {
+    run(business, "BEGIN IMMEDIATE", ())?;
+    if let Some(row) = row {
+        check_ledger(business, row)?;
+    }
+    check_anchor(business, &names.task)?;
+    let facts = Facts::read(business, &names.order)?;
+    let done = act(business, names, tool, &facts)?;
+    match row {
+        Some(row) if done => {
+            insert_row(business, names, row, record)?;
+            anchor(business, &names.task, record)?;
+            run(business, "COMMIT", ())?;
+        }
+        None if !done => {
+            run(business, "ROLLBACK", ())?;
+        }
+        _ => bail!("`{tool}` went another way than in the host"),
+    }
+    Ok(())
+}
+
+/// What the business state says about an order.
+struct Facts {
+    state: String,
+    stock: i64,
+    rates: Vec<(String, i64)>,
+}
+
+impl Facts {
+    fn read(business: &Connection, order: &str) -> Result<Self> {
+        let state: Option<String> = business
+            .prepare_cached(
+                "SELECT state, quantity, carrier, cost FROM orders WHERE order_id = ?1",
+            )?
+            .query_row([order], |row| row.get(0))
+            .optional()?;
+        let stock = business
+            .prepare_cached("SELECT stock FROM inventory ORDER BY sku LIMIT 1")?
+            .query_row((), |row| row.get(0))?;
+        let rates = business
+            .prepare_cached(
+                "SELECT carrier, cents FROM rates WHERE carrier IN ('standard', 'economy')",
+            )?
+            .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            state: state.unwrap_or_else(|| "new".to_owned()),
+            stock,
+            rates,
+        })
+    }
+}
+
+/// Whether the tool could do its work.
+fn act(business: &Connection, names: &Names, tool: &str, facts: &Facts) -> Result<bool> {
+    const QUANTITY: i64 = 2;
+    const LIMIT: i64 = 500;
+    let save = |state: &str, shipment: Option<(&str, i64)>| {
+        let (carrier, cost) = shipment.unzip();
+        run(
+            business,
+            "INSERT INTO orders (order_id, state, quantity, carrier, cost)
+             VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (order_id) DO UPDATE
+             SET state = excluded.state, carrier = excluded.carrier, cost = excluded.cost",
+            params![names.order, state, QUANTITY, carrier, cost],
+        )
+    };
+    match (tool, facts.state.as_str()) {
+        ("reserve_stock", "new") if facts.stock >= QUANTITY => {
+            run(
+                business,
+                "UPDATE inventory SET stock = stock - ?1
+                 WHERE sku = (SELECT sku FROM inventory ORDER BY sku LIMIT 1)",
+                [QUANTITY],
+            )?;
+            save("reserved", None)?;
+        }
+        ("pack_order", "reserved") => {
+            save("packed", None)?;
+        }
+        ("ship_standard" | "ship_economy", "packed") => {
+            let carrier = tool.trim_start_matches("ship_");
+            match facts.rates.iter().find(|(name, _)| name == carrier) {
+                Some((_, cents)) if *cents <= LIMIT => save("shipped", Some((carrier, *cents)))?,
+                _ => return Ok(false),
+            };
+        }
+        ("read_receipt", "shipped") => (),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Whether the subject is this request's, and the operation still to be done.
+fn check_ledger(business: &Connection, row: &LedgerRow) -> Result<()> {
+    let conflict: Option<String> = business
+        .prepare_cached(
+            "SELECT task, operation_key FROM wharf_ledger
+             WHERE plugin = ?1 AND subject = ?2 AND input_digest <> ?3 ORDER BY operation_key LIMIT 1",
+        )?
+        .query_row((&row.plugin, &row.subject, &row.input_digest), |row| {
+            row.get(0)
+        })
+        .optional()?;
+    let done: Option<String> = business
+        .prepare_cached(
+            "SELECT plugin, subject, operation_key, task, principal, fingerprint, input_digest, tool,
+                arguments_digest, data, sequence FROM wharf_ledger
+             WHERE plugin = ?1 AND subject = ?2 AND operation_key = ?3",
+        )?
+        .query_row((&row.plugin, &row.subject, &row.operation_key), |row| {
+            row.get(9)
+        })
+        .optional()?;
+    ensure!(conflict.is_none() && done.is_none(), "the order is not new");
+    Ok(())
+}
+
+fn insert_row(
+    business: &Connection,
+    names: &Names,
+    row: &LedgerRow,
+    record: &Record,
+) -> Result<()> {
+    run(
+        business,
+        "INSERT INTO wharf_ledger (plugin, subject, operation_key, task, principal, fingerprint, input_digest, tool,
+             arguments_digest, data, sequence, at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        params![
+            row.plugin,
+            row.subject,
+            row.operation_key,
+            names.task,
+            row.principal,
+            row.fingerprint,
+            row.input_digest,
+            row.tool,
+            row.arguments_digest,
+            row.data,
+            record.sequence,
+            row.at
+        ],
+    )?;
+    Ok(())
+}
+
+fn check_anchor(business: &Connection, task: &str) -> Result<()> {
+    business
+        .prepare_cached("SELECT sequence, head FROM wharf_anchors WHERE task = ?1")?
+        .query_row([task], |row| row.get::<_, i64>(0))
+        .optional()?;
+    Ok(())
+}
+
+fn anchor(business: &Connection, task: &str, record: &Record) -> Result<()> {
+    run(
+        business,
+        "INSERT INTO wharf_anchors (task, sequence, head) VALUES (?1, ?2, ?3)
+         ON CONFLICT (task) DO UPDATE SET sequence = excluded.sequence, head = excluded.head",
+        params![task, record.sequence, record.hash],
+    )?;
+    Ok(())
+}

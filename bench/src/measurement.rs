@@ -1,0 +1,202 @@
+//! Interleaved rounds: whatever disturbs the machine disturbs every contender.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use anyhow::{Result, ensure};
+use rusqlite::Connection;
+use serde::Serialize;
+
+use crate::{
+    contender::{Batch, Closing, Contender as _, Contending, Name, Setup},
+    host::Embedded,
+    options::Options,
+    recording::Recording,
+    scenario::{Names, Scenario},
+    statistics::{median, quantile},
+    syncs::Syncs,
+};
+
+/// What one contender took in one scenario.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Measured {
+    pub(crate) name: Name,
+    /// Orders per second, the median of the rounds.
+    pub(crate) tasks_per_second: f64,
+    /// Time of a round over the floor's time of the same round.
+    pub(crate) ratio: Spread,
+    /// Of all orders.
+    pub(crate) p50_millis: f64,
+    pub(crate) p99_millis: f64,
+    /// The median of the rounds.
+    pub(crate) cpu_millis: f64,
+    pub(crate) syncs: Option<SyncsPerTask>,
+    pub(crate) peak_memory_bytes: Option<u64>,
+    pub(crate) bytes_per_task: f64,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Spread {
+    pub(crate) low: f64,
+    pub(crate) median: f64,
+    pub(crate) high: f64,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SyncsPerTask {
+    /// Of the databases' logs: durable commits, and the checkpoints' share.
+    pub(crate) logs: f64,
+    /// Of the database files, by checkpoints.
+    pub(crate) databases: f64,
+    pub(crate) files: f64,
+    /// The time that those of logs and databases take.
+    pub(crate) database_millis: f64,
+    pub(crate) file_millis: f64,
+}
+
+/// One scenario.
+#[derive(Debug, Serialize)]
+pub(crate) struct Table {
+    pub(crate) scenario: Scenario,
+    pub(crate) rows: Vec<Measured>,
+}
+
+impl Spread {
+    /// The median and the quartiles.
+    pub(crate) fn of(values: &[f64]) -> Self {
+        Self {
+            low: quantile(values, 0.25),
+            median: median(values),
+            high: quantile(values, 0.75),
+        }
+    }
+}
+
+/// Runs all contenders of one scenario in turn, round by round.
+pub(crate) fn measure(setup: &Setup, options: &Options) -> Result<Table> {
+    eprintln!("measuring {} ...", setup.scenario.name());
+    record(setup)?;
+    let mut contenders = Name::ALL
+        .map(|name| Contending::start(name, setup).map(|contending| (name, contending)))
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?;
+    let mut batches: BTreeMap<&str, Vec<Batch>> = BTreeMap::new();
+    // The first round warms up.
+    for round in 0..=options.rounds {
+        for (name, contender) in &mut contenders {
+            let batch = contender.batch(options.tasks)?;
+            if round > 0 {
+                batches.entry(name.text()).or_default().push(batch);
+            }
+        }
+        // Whoever ran first runs last.
+        contenders.rotate_left(1);
+    }
+    let closings: BTreeMap<&str, Closing> = contenders
+        .into_iter()
+        .map(|(name, contender)| Ok((name.text(), contender.close()?)))
+        .collect::<Result<_>>()?;
+    check_alike(setup)?;
+    let floor = &batches[Name::Floor.text()];
+    Ok(Table {
+        scenario: setup.scenario,
+        rows: Name::ALL
+            .map(|name| {
+                let (batches, closing) = (&batches[name.text()], closings[name.text()]);
+                measured(name, batches, floor, closing)
+            })
+            .into(),
+    })
+}
+
+/// One order through the host, in a workspace of its own, for the floors to go by.
+fn record(setup: &Setup) -> Result<()> {
+    fs::create_dir_all(&setup.folder)?;
+    setup.scenario.write_script(&setup.script())?;
+    let workspace = setup.folder.join("recording");
+    let mut host = Embedded::open(setup, &workspace)?;
+    let order = host.prepare(0)?;
+    host.run(order)?;
+    drop(host);
+    let recording = Recording::read(&workspace, Names::of(0))?;
+    Ok(fs::write(
+        setup.recording(),
+        serde_json::to_string(&recording)?,
+    )?)
+}
+
+fn measured(name: Name, batches: &[Batch], floor: &[Batch], closing: Closing) -> Measured {
+    let per_batch = |value: &dyn Fn(&Batch) -> f64| batches.iter().map(value).collect::<Vec<_>>();
+    let each: Vec<f64> = batches
+        .iter()
+        .flat_map(|batch| batch.micros.iter().copied())
+        .collect();
+    let ratios: Vec<f64> = batches
+        .iter()
+        .zip(floor)
+        .map(|(batch, floor)| time(batch) / time(floor))
+        .collect();
+    Measured {
+        name,
+        tasks_per_second: median(&per_batch(&|batch| {
+            batch.micros.len() as f64 * 1e6 / time(batch)
+        })),
+        ratio: Spread::of(&ratios),
+        p50_millis: median(&each) / 1e3,
+        p99_millis: quantile(&each, 0.99) / 1e3,
+        cpu_millis: median(&per_batch(&|batch| {
+            batch.cpu_micros / batch.micros.len() as f64
+        })) / 1e3,
+        syncs: syncs(batches, each.len() as f64),
+        peak_memory_bytes: closing.peak_memory,
+        bytes_per_task: closing.bytes_per_task,
+    }
+}
+
+fn time(batch: &Batch) -> f64 {
+    batch.micros.iter().sum()
+}
+
+fn syncs(batches: &[Batch], tasks: f64) -> Option<SyncsPerTask> {
+    let all: Vec<Syncs> = batches
+        .iter()
+        .map(|batch| batch.syncs)
+        .collect::<Option<_>>()?;
+    let mean = |count: fn(&Syncs) -> u64| all.iter().map(count).sum::<u64>() as f64 / tasks;
+    Some(SyncsPerTask {
+        logs: mean(|syncs| syncs.logs),
+        databases: mean(|syncs| syncs.databases),
+        files: mean(|syncs| syncs.files),
+        database_millis: mean(|syncs| syncs.database_micros) / 1e3,
+        file_millis: mean(|syncs| syncs.file_micros) / 1e3,
+    })
+}
+
+/// The floors have left the rows that the host left.
+fn check_alike(setup: &Setup) -> Result<()> {
+    let [host, floor, with_files] = Name::ALL.map(|name| rows(&setup.workspace(name)));
+    let host = host?;
+    ensure!(
+        host == floor? && host == with_files?,
+        "the contenders have not done the same: the host left {host:?} rows"
+    );
+    Ok(())
+}
+
+fn rows(workspace: &Path) -> Result<Vec<(&'static str, i64)>> {
+    let tables = [
+        ("memory.sqlite", "journal"),
+        ("business.sqlite", "wharf_ledger"),
+        ("business.sqlite", "wharf_anchors"),
+        ("business.sqlite", "orders"),
+    ];
+    tables
+        .into_iter()
+        .map(|(database, table)| {
+            let database = Connection::open(workspace.join(database))?;
+            let sql = format!("SELECT count(*) FROM {table}");
+            Ok((table, database.query_row(&sql, (), |row| row.get(0))?))
+        })
+        .collect()
+}

@@ -1,0 +1,99 @@
+//! What is measured: one order after another, each with the same course.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use wharf::Digest;
+
+/// The course that every order of a measurement takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Scenario {
+    /// Nothing changes: one plan, four steps.
+    Stable,
+    /// The standard rate rises while the order is packed: a failed step, a second plan, five calls in all.
+    PriceChange,
+}
+
+/// The names of one order and its task. All have the same length, so that one stands for another in recorded text.
+#[derive(Debug, Clone)]
+pub(crate) struct Names {
+    pub(crate) task: String,
+    pub(crate) order: String,
+}
+
+impl Names {
+    pub(crate) fn of(number: u32) -> Self {
+        Self {
+            task: format!("task-{number:06}"),
+            order: format!("ORDER-{number:06}"),
+        }
+    }
+}
+
+impl Scenario {
+    pub(crate) const ALL: [Self; 2] = [Self::PriceChange, Self::Stable];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Stable => "stable",
+            Self::PriceChange => "price-change",
+        }
+    }
+
+    /// The trusted SQL that fills the plugin's tables, and whose triggers reset them after each order.
+    pub(crate) const fn seed(self) -> &'static str {
+        match self {
+            Self::Stable => include_str!("../seed/stable.sql"),
+            Self::PriceChange => include_str!("../seed/price-change.sql"),
+        }
+    }
+
+    /// The request of one order.
+    pub(crate) fn request(self, names: &Names, component: &Digest) -> String {
+        json!({
+            "id": names.task, "tenant": "bench", "principal": "operator", "goal": GOAL,
+            "plugin": {"name": "fulfillment", "version": env!("CARGO_PKG_VERSION"), "digest": component},
+            "budgets": {"maxPlans": 3, "maxActions": 12, "deadlineSeconds": 600},
+            "input": {"orderId": names.order, "quantity": 2, "maxShippingCents": 500},
+        })
+        .to_string()
+    }
+
+    /// Writes the model's answers, which are the same for every order.
+    pub(crate) fn write_script(self, path: &Path) -> Result<()> {
+        let first: &[_] = &[
+            ("reserve_stock", "reserved"),
+            ("pack_order", "packed"),
+            ("ship_standard", "shipped"),
+            ("read_receipt", "receipt"),
+        ];
+        let second: &[_] = &[("ship_economy", "shipped"), ("read_receipt", "receipt")];
+        let plans = match self {
+            Self::Stable => vec![first],
+            Self::PriceChange => vec![first, second],
+        };
+        let lines: Vec<_> = plans.into_iter().map(answer).collect();
+        Ok(std::fs::write(path, lines.concat())?)
+    }
+}
+
+const GOAL: &str = "Ship the order and bring its receipt.";
+
+/// One line of a script: a plan whose steps follow one another.
+fn answer(steps: &[(&str, &str)]) -> String {
+    let id = |index: usize| format!("step-{}", index + 1);
+    let steps: Vec<_> = steps
+        .iter()
+        .enumerate()
+        .map(|(index, (tool, expected))| {
+            let before: Vec<_> = index.checked_sub(1).map(id).into_iter().collect();
+            json!({"id": id(index), "tool": tool, "dependsOn": before, "expected": expected})
+        })
+        .collect();
+    let plan = json!({"goal": GOAL, "status": "ready", "reason": "Scripted.", "steps": steps});
+    let line = json!({"text": plan.to_string(), "finishReason": "stop"});
+    format!("{line}\n")
+}
