@@ -5,7 +5,7 @@ mod follow;
 mod markdown;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -196,37 +196,71 @@ fn fields(debug: &str) -> BTreeMap<String, u64> {
     fields.split(", ").map(field).collect()
 }
 
-#[test]
-fn every_error_code_and_stop_reason_in_the_guide_is_one_of_the_program() {
-    let code: String = sources(&root().join("host/src"))
+/// The text of `host/src`.
+fn product() -> String {
+    sources(&root().join("host/src"))
         .into_iter()
         .map(|(_, text)| text)
-        .collect();
+        .collect()
+}
+
+/// The code spans of each row of the tables in a section of the operators' guide.
+fn rows(title: &str) -> Vec<Vec<String>> {
+    let is_code = |span: &String| {
+        span.bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+    };
     let guide = read("docs/operators.md");
-    let named: BTreeSet<_> = ["Errors", "Exit codes"]
-        .iter()
-        .flat_map(|title| markdown::section(&guide, title).lines())
+    markdown::section(&guide, title)
+        .lines()
         .filter(|line| line.starts_with("| "))
-        .flat_map(markdown::code_spans)
-        .filter(|span| {
-            span.bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+        .map(|row| {
+            markdown::code_spans(row)
+                .into_iter()
+                .filter(is_code)
+                .collect()
         })
-        .collect();
-    assert!(named.len() > 50, "{named:?}");
-    // Kinds are the names of variants, changed by serde.
-    let kinds = [
-        "invalid-input",
-        "denied",
-        "conflict",
-        "unavailable",
-        "limit",
-        "plugin-fault",
-        "corrupt",
-        "bug",
-    ];
+        .filter(|row: &Vec<_>| !row.is_empty())
+        .collect()
+}
+
+#[test]
+fn every_stop_reason_in_the_guide_is_one_of_the_program() {
+    let product = product();
+    let named = rows("Exit codes").concat();
+    assert!(named.len() > 10, "{named:?}");
     for name in named {
-        let written = code.contains(&format!("\"{name}\"")) || kinds.contains(&name.as_str());
-        assert!(written, "nothing in host/src is called {name}");
+        assert!(product.contains(&format!("\"{name}\"")), "{name}");
+    }
+}
+
+#[test]
+fn every_error_code_in_the_guide_stands_beside_its_kind() {
+    let product = product();
+    let rows = rows("Errors");
+    assert_eq!(rows.len(), 8, "one row for each kind");
+    for row in rows {
+        let (kind, codes) = row.split_first().unwrap();
+        let variant: String = kind
+            .split('-')
+            .map(|word| word[..1].to_uppercase() + &word[1..])
+            .collect();
+        for code in codes {
+            let quoted = format!("\"{code}\"");
+            let found: Vec<_> = product.split(&quoted).skip(1).collect();
+            assert!(!found.is_empty(), "nothing in host/src is called {code}");
+            // Most codes are followed by their kind; where none is, the kind is that of the whole enum.
+            let kinds: Vec<_> = found
+                .iter()
+                .filter_map(|rest| {
+                    rest.trim_start_matches([',', ' ', '\n'])
+                        .strip_prefix("Kind::")
+                })
+                .collect();
+            assert!(
+                kinds.is_empty() || kinds.iter().any(|rest| rest.starts_with(&variant)),
+                "{code} is not of kind {kind}"
+            );
+        }
     }
 }
