@@ -63,7 +63,7 @@ async fn main() -> anyhow::Result<()> {
         Outcome::Finished(finished) => println!("second run: {:?}", finished.status),
         other => println!("second run: {other:?}"),
     }
-    let audit = host::audit(directory.as_ref(), &[id], None)?;
+    let audit = host::audit(directory.as_ref(), Some(&id), None)?;
     println!("clean: {}", audit.is_clean());
     Ok(())
 }

@@ -40,7 +40,7 @@ pub use crate::{
         progress::{Progress, ProgressBody},
         request::Request,
     },
-    host::{Finished, Host, HostBuilder, Outcome, PlanExecute, Planner, RunOptions, Task},
+    host::{Host, HostBuilder, Outcome, PlanExecute, Planner, RunOptions, Task},
     plugin::PluginLimits,
     words::{
         digest::Digest,

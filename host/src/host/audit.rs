@@ -92,14 +92,15 @@ impl AuditReport {
     }
 }
 
-/// Verifies tasks of a workspace.
+/// Verifies one task of a workspace, or all: those of the journal, in order of admission, and those that only their folder
+/// and their anchor still tell of.
 ///
 /// # Errors
 /// No such workspace, a task of which neither database knows anything, or a database that cannot be read at all. What is
 /// wrong with a task is a finding.
 pub fn audit(
     directory: &Path,
-    tasks: &[TaskId],
+    task: Option<&TaskId>,
     compile_cache: Option<&Path>,
 ) -> Result<AuditReport, Error> {
     let workspace = Workspace::open(directory)?;
@@ -118,6 +119,10 @@ pub fn audit(
         engine: PluginEngine::new(EngineLimits::standard())?,
         cache: compile_cache.map(CompileCache::open).transpose()?,
         workspace,
+    };
+    let tasks = match task {
+        Some(task) => vec![task.clone()],
+        None => auditor.tasks()?,
     };
     let tasks = tasks
         .iter()
@@ -146,6 +151,17 @@ struct Folded {
 }
 
 impl Auditor {
+    fn tasks(&self) -> Result<Vec<TaskId>, Error> {
+        let mut tasks = self.journal.tasks()?;
+        for task in self.workspace.tasks()? {
+            // A folder alone is a preparation that was killed; an anchor says that there was a journal.
+            if !tasks.contains(&task) && self.business.anchor_of(&task)?.is_some() {
+                tasks.push(task);
+            }
+        }
+        Ok(tasks)
+    }
+
     fn task(&self, task: &TaskId) -> Result<TaskAudit, Error> {
         let mut audit = TaskAudit {
             task: task.clone(),

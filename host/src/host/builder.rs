@@ -19,13 +19,14 @@ use crate::{
     plugin::{CompileCache, EngineLimits, Plugin, PluginEngine, PluginLimits, VerifiedBytes},
     technologies::{
         embedded_context::{ContextBounds, EmbeddedContext},
+        task_lock::TaskLock,
         workspace::{Workspace, WorkspaceError},
     },
     words::{
         clock::{Clock, SystemClock},
         digest::Digest,
         error::{Error, Facts, Fault, Kind},
-        id::TenantId,
+        id::{TaskId, TenantId},
     },
 };
 
@@ -199,6 +200,20 @@ impl Host {
         )?);
         plugins.insert(digest, Arc::clone(&plugin));
         Ok(plugin)
+    }
+
+    /// The lock of a task that has a folder already; none: there is no such workspace or folder.
+    pub(super) fn lock_existing(&self, task: &TaskId) -> Result<Option<TaskLock>, Error> {
+        let folder = match Workspace::open(&self.0.directory) {
+            Ok(workspace) => workspace.task_folder(task),
+            Err(WorkspaceError::NoTask { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        if folder.is_dir() {
+            Ok(Some(TaskLock::acquire(&folder)?))
+        } else {
+            Ok(None)
+        }
     }
 
     /// The stores, if the workspace stands.

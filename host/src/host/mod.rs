@@ -7,6 +7,7 @@ mod admission;
 mod audit;
 mod builder;
 mod preflight;
+mod opening;
 mod run;
 mod status;
 mod stores;

@@ -1,4 +1,4 @@
-//! One run of a task: lock, fold, verify, drive, anchor.
+//! One run of an opened task: drive, anchor, answer.
 //!
 //! Runs on one blocking thread from beginning to end; only waiting for a model or a Context goes through the runtime.
 
@@ -7,52 +7,34 @@ use std::{path::PathBuf, sync::Arc};
 use tokio::runtime::Handle;
 
 use super::{
-    admission::{self, Admitted},
     builder::Host,
-    preflight,
-    stores::Stores,
+    opening::{self, Opened},
     task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task},
 };
 use crate::{
     core::{
         cancel::{Cancel, Halt},
-        chain::Event,
         driver::{Driver, RunEnd},
-        machine::Machine,
         plan_execute::{
             operations::{Content, Output},
             report::{REPORT_JSON, REPORT_MARKDOWN},
-            state::TaskState,
             workers::Ports,
         },
         ports::{
             archive::{Archive as _, FileState},
             business::Business as _,
             domain::Domain,
-            journal::{Journal as _, StoredRecord},
+            journal::Journal as _,
             model::Model,
         },
-        request::Request,
     },
     plugin::Plugin,
-    technologies::{faults_file::Faults, search_planner::SearchPlanner, task_lock::TaskLock},
+    technologies::{faults_file::Faults, search_planner::SearchPlanner},
     words::{
         error::{Error, Facts, Fault, Kind},
-        id::{RunId, TaskId},
+        id::TaskId,
     },
 };
-
-/// A task whose lock is held, ready to go on.
-struct Opened {
-    stores: Arc<Stores>,
-    request: Arc<Request>,
-    machine: Machine<TaskState>,
-    /// None: the task is finished and needs no plugin.
-    plugin: Option<Arc<Plugin>>,
-    first: Event,
-    run: RunId,
-    _lock: TaskLock,
-}
 
 pub(super) fn run(
     host: &Host,
@@ -62,29 +44,7 @@ pub(super) fn run(
     runtime: Handle,
 ) -> Result<Outcome, Error> {
     let cancel = Cancel::new(options.cancellation.clone(), runtime);
-    let mut opened = match &task {
-        Task::Saved(id) => open_saved(
-            host,
-            &host
-                .existing_stores()?
-                .ok_or_else(|| RunError::UnknownTask { task: id.clone() })?,
-            id,
-        )?,
-        Task::New(new) => {
-            let existing = match host.existing_stores()? {
-                Some(stores) if !stores.journal.load(&new.request.id)?.is_empty() => Some(stores),
-                _ => None,
-            };
-            match existing {
-                Some(stores) => {
-                    let opened = open_saved(host, &stores, &new.request.id)?;
-                    admission::check_same(&opened.request, new)?;
-                    opened
-                }
-                None => open_new(host, new)?,
-            }
-        }
-    };
+    let mut opened = opening::open(host, &task)?;
     let Some(plugin) = opened.plugin.clone() else {
         return finish(&opened);
     };
@@ -119,73 +79,6 @@ pub(super) fn run(
             finished(&opened)
         }
     }
-}
-
-fn open_new(host: &Host, new: &super::task::NewTask) -> Result<Opened, Error> {
-    let checked = admission::check(host, new)?;
-    if let (Some(stores), Some(_)) = (host.existing_stores()?, &new.seed) {
-        stores.refuse_seed()?;
-    }
-    let stores = host.stores_for(&new.request.tenant)?;
-    let lock = stores.workspace.claim(&new.request.id)?;
-    if !stores.journal.load(&new.request.id)?.is_empty() {
-        // Another process admitted it between the look and the lock.
-        drop(lock);
-        return open_saved(host, &stores, &new.request.id);
-    }
-    let Admitted {
-        request,
-        plugin,
-        first,
-    } = admission::admit(&stores, &lock, new, checked, host.clock().now())?;
-    let machine = Machine::new(TaskState::new(Arc::clone(&request)), request.fingerprint());
-    Ok(Opened {
-        stores,
-        machine,
-        request,
-        plugin: Some(plugin),
-        first,
-        run: RunId::beginning_at(host.clock().now()),
-        _lock: lock,
-    })
-}
-
-fn open_saved(host: &Host, stores: &Arc<Stores>, task: &TaskId) -> Result<Opened, Error> {
-    let no_task = || RunError::UnknownTask { task: task.clone() };
-    if stores.journal.load(task)?.is_empty() {
-        return Err(no_task().into());
-    }
-    let lock = TaskLock::acquire(&stores.workspace.task_folder(task))?;
-    stores.workspace.sweep(&lock)?;
-    let stored = stores.journal.load(task)?;
-    let request = crate::technologies::admission::stored_request(&stores.workspace, task)?
-        .ok_or_else(no_task)?;
-    preflight::check_request(&request, &stored)?;
-    let request = Arc::new(request);
-    let machine = fold(&request, &stored)?;
-    let component = preflight::verify(stores, &request, &machine, &stored)?;
-    let plugin = if machine.is_done() {
-        None
-    } else {
-        Some(host.plugin(component, request.plugin.digest)?)
-    };
-    let run = RunId::beginning_at(host.clock().now());
-    Ok(Opened {
-        stores: Arc::clone(stores),
-        machine,
-        request,
-        plugin,
-        first: Event::Resumed { run },
-        run,
-        _lock: lock,
-    })
-}
-
-pub(super) fn fold(
-    request: &Arc<Request>,
-    stored: &[StoredRecord],
-) -> Result<Machine<TaskState>, Error> {
-    Machine::new(TaskState::new(Arc::clone(request)), request.fingerprint()).fold(stored)
 }
 
 fn ports(

@@ -8,7 +8,7 @@ use std::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::run::{RunError, fold};
+use super::{opening::fold, run::RunError};
 use crate::{
     core::{machine::Loop as _, ports::journal::Journal as _, view::View},
     sqlite::open::BUSY,

@@ -102,7 +102,7 @@ impl Stores {
                 continue;
             }
             let stored = self.journal.load(&task)?;
-            if !super::run::fold(&Arc::new(other), &stored)?.is_done() {
+            if !super::opening::fold(&Arc::new(other), &stored)?.is_done() {
                 return Err(StoresError::Pinned {
                     task,
                     plugin: request.plugin.name.clone(),
