@@ -17,13 +17,10 @@ const LAYERS: [&[&str]; 6] = [
 
 /// Third-party crates and the folders that may use them; `*` stands for all.
 const OWNERS: &[(&str, &[&str])] = &[
-    ("anyhow", &["cli"]),
     ("base64", &["core"]),
     ("clap", &["cli"]),
-    ("comfy_table", &["cli"]),
     ("console", &["cli"]),
     ("futures", &["core", "technologies"]),
-    ("indicatif", &["cli"]),
     ("jiff", &["*"]),
     ("rusqlite", &["sqlite", "business", "technologies"]),
     ("rustc_demangle", &["plugin"]),
