@@ -14,3 +14,5 @@ mod records;
 mod replay;
 mod scenarios;
 mod two_tasks;
+
+mod crash;

@@ -10,7 +10,10 @@
 pub mod built;
 pub mod command;
 pub mod demo;
+pub mod effects;
+pub mod gated;
 pub mod library;
+pub mod patience;
 pub mod rows;
 pub mod script;
 pub mod workspace;
