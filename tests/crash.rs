@@ -1,13 +1,14 @@
 //! SIGKILL of the real program at its durable boundaries: nothing is lost, nothing happens twice, and the report does not show it.
 
-use std::process::Stdio;
+use std::{panic::AssertUnwindSafe, process::Stdio, sync::Arc};
 
 use serde_json::Value;
-use wharf::technologies::journal::SqliteJournal;
+use wharf::{Planner, RunOptions, technologies::journal::SqliteJournal};
 use wharf_tests::{
     Workspace,
     demo::{self, TASK},
     gated::{Boundary, Gated, Side},
+    library,
     patience::{self, PATIENCE},
     script, wharf,
 };
@@ -38,14 +39,14 @@ impl Uninterrupted {
         let workspace = planned.copy();
         let mut gated = Gated::start(wharf("resume").dir(workspace.path()).json(), &workspace);
         let mut boundaries = vec![gated.boundary()];
-        let (code, stdout) = loop {
+        let ended = loop {
             match gated.go_on() {
                 None => boundaries.push(gated.boundary()),
                 Some(end) => break end,
             }
         };
-        assert_eq!(code, Some(0));
-        let answer: Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!(ended.code, Some(0));
+        let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
         Self {
             planned,
             boundaries,
@@ -301,5 +302,58 @@ fn a_preparation_that_was_killed_anywhere_is_begun_again_by_the_same_command() {
         let answer = command().run().exits(0).document();
         assert_eq!(answer["report"]["usage"]["modelCalls"], 2);
         let _ = wharf("audit").dir(workspace.path()).run().exits(0);
+    }
+}
+
+/// In process, and at every single record: whoever listens to the progress brings the run down before the record is appended.
+#[test]
+fn a_run_that_is_dropped_at_any_record_goes_on_as_if_nothing_had_happened() {
+    for scenario in demo::SCENARIOS {
+        let whole = Workspace::new();
+        let expected = library::finish(
+            &library::host(whole.path()),
+            Planner::Search,
+            demo::task(scenario),
+        );
+        let expected: Value = serde_json::from_str(&expected.report).unwrap();
+        for last in 1..=whole.journal(TASK).len() as u64 {
+            let workspace = Workspace::new();
+            let mut options = RunOptions::default();
+            options.progress = Some(Arc::new(move |progress| {
+                if progress.sequence == last {
+                    std::panic::resume_unwind(Box::new("dropped"));
+                }
+            }));
+            let host = library::host(workspace.path());
+            let run = || library::run(&host, Planner::Search, demo::task(scenario), options);
+            assert!(std::panic::catch_unwind(AssertUnwindSafe(run)).is_err());
+            drop(host);
+            assert!(workspace.journal(TASK).len() < usize::try_from(last).unwrap());
+            let host = library::host(workspace.path());
+            let report = library::finish(&host, Planner::Search, demo::task(scenario)).report;
+            let report: Value = serde_json::from_str(&report).unwrap();
+            let unmarked = |report: &Value| {
+                let mut report = comparable(report);
+                for step in report["completed"].as_array_mut().unwrap() {
+                    step["replayed"].take();
+                }
+                report
+            };
+            assert_eq!(
+                unmarked(&report),
+                unmarked(&expected),
+                "{scenario}, record {last}"
+            );
+            for counter in ["modelCalls", "actionCalls"] {
+                let used = |report: &Value| report["usage"][counter].as_u64().unwrap();
+                let more = used(&report).checked_sub(used(&expected));
+                assert!(matches!(more, Some(0 | 1)), "{counter}: {report}");
+            }
+            assert_eq!(
+                workspace.effects(),
+                whole.effects(),
+                "{scenario}, record {last}"
+            );
+        }
     }
 }

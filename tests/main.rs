@@ -15,4 +15,10 @@ mod replay;
 mod scenarios;
 mod two_tasks;
 
+mod cancel;
+mod clock;
 mod crash;
+mod permission;
+mod runners;
+mod stores;
+mod tamper;

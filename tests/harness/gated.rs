@@ -7,8 +7,8 @@
 
 use std::{
     io::{BufRead as _, BufReader},
-    process::{Child, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    process::{Child, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
     time::{Duration, Instant},
 };
 
@@ -28,6 +28,17 @@ pub struct Gated {
     business: Connection,
     side: Side,
     ending: bool,
+    said: Vec<String>,
+}
+
+/// A run that has ended.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// None: a signal ended it.
+    pub code: Option<i32>,
+    pub stdout: String,
+    /// The lines on standard error.
+    pub said: Vec<String>,
 }
 
 /// On which side of an append a run waits.
@@ -77,6 +88,7 @@ impl Gated {
             business,
             side: Side::BeforeAppend,
             ending: false,
+            said: Vec::new(),
         };
         gated.wait_for_commit(before);
         gated.wait_for_line();
@@ -106,8 +118,8 @@ impl Gated {
         }
     }
 
-    /// Lets it go on to the next boundary. None: there is no other, and it ended with this code and this on standard output.
-    pub fn go_on(&mut self) -> Option<(Option<i32>, String)> {
+    /// Lets it go on to the next boundary; or to its end, if there is no other.
+    pub fn go_on(&mut self) -> Option<Ended> {
         match self.side {
             Side::BeforeAppend => {
                 self.let_it_append();
@@ -135,13 +147,30 @@ impl Gated {
         self.kill_child();
     }
 
-    /// The child itself, to signal it.
+    /// Its process.
     pub fn id(&self) -> u32 {
         self.child.as_ref().unwrap().id()
     }
 
-    /// Lets go of both databases and waits for the end.
-    pub fn release(mut self) -> (Option<i32>, String) {
+    /// Sends it a signal, such as `INT`.
+    pub fn signal(&self, name: &str) {
+        let id = self.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &id]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Waits until it says something that begins so.
+    pub fn hear(&mut self, beginning: &str) {
+        self.listen(|line| line.starts_with(beginning));
+    }
+
+    /// Waits for its end, letting nothing go.
+    pub fn wait(mut self) -> Ended {
+        self.end()
+    }
+
+    /// Lets go of both databases and waits for its end.
+    pub fn release(mut self) -> Ended {
         for connection in [&self.journal, &self.business] {
             unlock(connection);
         }
@@ -184,25 +213,28 @@ impl Gated {
 
     /// The line that tells of the last record before an append.
     fn wait_for_line(&mut self) {
+        let line = self.listen(|line| {
+            line.ends_with(": running")
+                || line.starts_with("plan: asking")
+                || line.starts_with("done")
+                || line == "publish"
+        });
+        self.ending = line.starts_with("done");
+    }
+
+    fn listen(&mut self, expected: impl Fn(&str) -> bool) -> String {
         let deadline = Instant::now() + PATIENCE;
-        let mut seen = Vec::new();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.lines.recv_timeout(left) {
-                Ok(line) => {
-                    self.ending = line.starts_with("done");
-                    let last = self.ending
-                        || line.ends_with(": running")
-                        || line.starts_with("plan: asking")
-                        || line == "publish";
-                    seen.push(line);
-                    if last {
-                        return;
-                    }
-                }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    panic!("the run does not get to its next append; it said {seen:#?}")
-                }
+            let Ok(line) = self.lines.recv_timeout(left) else {
+                panic!(
+                    "the run does not say what it should; it said {:#?}",
+                    self.said
+                )
+            };
+            self.said.push(line.clone());
+            if expected(&line) {
+                return line;
             }
         }
     }
@@ -220,12 +252,14 @@ impl Gated {
             .unwrap_or(0)
     }
 
-    fn end(&mut self) -> (Option<i32>, String) {
+    fn end(&mut self) -> Ended {
         let output = self.child.take().unwrap().wait_with_output().unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stdout).unwrap(),
-        )
+        self.said.extend(self.lines.iter());
+        Ended {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            said: std::mem::take(&mut self.said),
+        }
     }
 
     fn kill_child(&mut self) {

@@ -16,6 +16,7 @@ pub mod library;
 pub mod patience;
 pub mod rows;
 pub mod script;
+pub mod unprivileged;
 pub mod workspace;
 
 use std::path::{Path, PathBuf};
