@@ -48,7 +48,7 @@ pub fn run(subcommand: &str, workspace: &Workspace) -> Ran {
     let home = HOME.folder.path();
     let wharf = command::wharf_at(&home.join("wharf"), subcommand)
         .env("HOME", home)
-        .env("XDG_CACHE_HOME", home)
+        .env("XDG_CACHE_HOME", home.join("cache"))
         .dir(workspace.path());
     let mut command = wharf.into_command();
     if HOME.is_root {
@@ -86,6 +86,13 @@ impl<'a> Mode<'a> {
 
 impl Drop for Mode<'_> {
     fn drop(&mut self) {
-        fs::set_permissions(self.path, Permissions::from_mode(self.before)).unwrap();
+        // What SQLite has made beside a database has that one's rights.
+        for end in ["", "-wal", "-shm"] {
+            let mut path = self.path.as_os_str().to_owned();
+            path.push(end);
+            if fs::exists(&path).unwrap() {
+                fs::set_permissions(&path, Permissions::from_mode(self.before)).unwrap();
+            }
+        }
     }
 }

@@ -19,17 +19,14 @@ use super::{
 /// Verifies the task that is named, or all.
 pub(super) fn run(session: &Session, arguments: &LookArgs) -> Result<Reply, Error> {
     let directory = &arguments.dir;
-    let tasks = match &arguments.task {
-        Some(task) => vec![task.clone()],
-        None => host::tasks(directory)?,
-    };
-    if tasks.is_empty() {
+    let tasks = Vec::from_iter(arguments.task.clone());
+    let report = host::audit(directory, &tasks, drive::compile_cache(session).as_deref())?;
+    if report.tasks.is_empty() {
         return Err(CliError::NoTask {
             directory: directory.clone(),
         }
         .into());
     }
-    let report = host::audit(directory, &tasks, drive::compile_cache(session).as_deref())?;
     Reply::answer(&report, session)
 }
 

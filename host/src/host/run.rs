@@ -133,6 +133,7 @@ fn open_new(host: &Host, new: &super::task::NewTask) -> Result<Opened, Error> {
         drop(lock);
         return open_saved(host, &stores, &new.request.id);
     }
+    refuse_lost_journal(&stores, &new.request.id)?;
     let Admitted {
         request,
         plugin,
@@ -151,15 +152,15 @@ fn open_new(host: &Host, new: &super::task::NewTask) -> Result<Opened, Error> {
 }
 
 fn open_saved(host: &Host, stores: &Arc<Stores>, task: &TaskId) -> Result<Opened, Error> {
-    let no_task = || RunError::UnknownTask { task: task.clone() };
     if stores.journal.load(task)?.is_empty() {
-        return Err(no_task().into());
+        refuse_lost_journal(stores, task)?;
+        return Err(RunError::UnknownTask { task: task.clone() }.into());
     }
     let lock = TaskLock::acquire(&stores.workspace.task_folder(task))?;
     stores.workspace.sweep(&lock)?;
     let stored = stores.journal.load(task)?;
     let request = crate::technologies::admission::stored_request(&stores.workspace, task)?
-        .ok_or_else(no_task)?;
+        .ok_or_else(|| RunError::RequestMissing { task: task.clone() })?;
     preflight::check_request(&request, &stored)?;
     let request = Arc::new(request);
     let machine = fold(&request, &stored)?;
@@ -179,6 +180,14 @@ fn open_saved(host: &Host, stores: &Arc<Stores>, task: &TaskId) -> Result<Opened
         run,
         _lock: lock,
     })
+}
+
+/// A task without records was never admitted, unless the business database knows better.
+fn refuse_lost_journal(stores: &Stores, task: &TaskId) -> Result<(), Error> {
+    match stores.business.anchor_of(task)? {
+        Some(anchor) => Ok(preflight::check_anchor(task, anchor, &[])?),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn fold(
@@ -283,6 +292,12 @@ pub(super) enum RunError {
         /// The task.
         task: TaskId,
     },
+    /// The request of an admitted task is gone.
+    #[error("the request of task `{task}` is missing")]
+    RequestMissing {
+        /// The task.
+        task: TaskId,
+    },
     /// The business database is not that of a workspace.
     #[error("the workspace {} has no tenant", directory.display())]
     TenantMissing {
@@ -304,6 +319,11 @@ impl Fault for RunError {
                 "no-task",
                 Kind::InvalidInput,
                 "`wharf status` lists the tasks of a workspace",
+            ),
+            Self::RequestMissing { .. } => Facts::new(
+                "request-missing",
+                Kind::Corrupt,
+                "restore request.json from a backup",
             ),
             Self::TenantMissing { .. } => Facts::new(
                 "no-tenant",
