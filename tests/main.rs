@@ -20,3 +20,11 @@ mod records;
 mod replay;
 mod scenarios;
 mod two_tasks;
+
+mod cancel;
+mod clock;
+mod crash;
+mod permission;
+mod runners;
+mod stores;
+mod tamper;

@@ -83,6 +83,13 @@ impl Wharf {
     }
 }
 
+/// For a command line that was taken apart and put together again.
+impl From<Command> for Wharf {
+    fn from(command: Command) -> Self {
+        Self(command)
+    }
+}
+
 /// A command that has ended.
 #[derive(Debug)]
 pub struct Ran {

@@ -10,9 +10,13 @@
 pub mod built;
 pub mod command;
 pub mod demo;
+pub mod effects;
+pub mod gated;
 pub mod library;
+pub mod patience;
 pub mod rows;
 pub mod script;
+pub mod unprivileged;
 pub mod workspace;
 
 use std::path::{Path, PathBuf};

@@ -38,6 +38,21 @@ pub(super) fn get(
     }))
 }
 
+/// All tasks that have one.
+pub(super) fn tasks(connection: &Connection, path: &Path) -> Result<Vec<TaskId>, SqliteError> {
+    let tasks: Vec<String> = connection
+        .prepare_cached("SELECT task FROM wharf_anchors ORDER BY task")
+        .and_then(|mut statement| statement.query_map((), |row| row.get(0))?.collect())
+        .map_err(|e| SqliteError::of(path, e))?;
+    let parsed = tasks.into_iter().map(|task| {
+        task.parse().map_err(|_| SqliteError::Malformed {
+            path: path.to_owned(),
+            what: "an anchor",
+        })
+    });
+    parsed.collect()
+}
+
 /// Refuses a position that the task's anchor is past, or that names another record at the same place.
 pub(super) fn check(
     connection: &Connection,

@@ -83,12 +83,15 @@ impl BusinessStore {
         }
         migrations::apply(&mut connection, path, BUSINESS, at)?;
         open::limit_heap(&connection, limits.heap_bytes.get()).map_err(of)?;
-        connection
-            .execute(
-                "INSERT OR IGNORE INTO wharf_workspace (id, tenant) VALUES (lower(hex(randomblob(16))), ?1)",
-                [tenant.as_str()],
-            )
-            .map_err(of)?;
+        // To write is to wait for whoever is writing: not where there is nothing to write.
+        if workspace(&connection, path)?.is_none() {
+            connection
+                .execute(
+                    "INSERT OR IGNORE INTO wharf_workspace (id, tenant) VALUES (lower(hex(randomblob(16))), ?1)",
+                    [tenant.as_str()],
+                )
+                .map_err(of)?;
+        }
         let gate = Gate::new();
         confine(&mut connection, &gate).map_err(of)?;
         let again = (path.to_owned(), Arc::clone(&gate));
@@ -159,6 +162,14 @@ impl BusinessStore {
     /// Kind `denied`.
     pub fn check_tenant(&self, tenant: &TenantId) -> Result<(), BusinessError> {
         admit(&self.workspace, tenant)
+    }
+
+    /// All tasks that have an anchor.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn anchored_tasks(&self) -> Result<Vec<TaskId>, Error> {
+        self.reading(|connection| Ok(anchors::tasks(connection, &self.path)?))
     }
 
     /// How many commits with a sync this store has made since it was opened, preparation aside.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::words::{
+    digest::Digest,
     id::StepId,
     json::{JsonText, embedded},
 };
@@ -84,6 +85,15 @@ pub struct Step {
     /// The tool's arguments, where it takes some.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "embedded")]
     pub arguments: Option<JsonText>,
+}
+
+impl Step {
+    /// The digest of the canonical arguments; of `null` where there are none.
+    pub(crate) fn arguments_digest(&self) -> Digest {
+        self.arguments
+            .as_ref()
+            .map_or_else(|| Digest::of("null"), JsonText::digest)
+    }
 }
 
 /// What a plan asks for.

@@ -9,7 +9,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::{preflight, run::RunError};
+use super::{preflight, run::RunError, stores};
 use crate::{
     business::{BusinessStore, SqlLimits},
     core::{
@@ -92,8 +92,7 @@ impl AuditReport {
     }
 }
 
-/// Verifies one task of a workspace, or all: those of the journal, in order of admission, and those that only their folder
-/// and their anchor still tell of.
+/// Verifies one task of a workspace, or all of which the one or the other database knows.
 ///
 /// # Errors
 /// No such workspace, a task of which neither database knows anything, or a database that cannot be read at all. What is
@@ -104,13 +103,18 @@ pub fn audit(
     compile_cache: Option<&Path>,
 ) -> Result<AuditReport, Error> {
     let workspace = Workspace::open(directory)?;
-    let business = workspace.business_database();
-    let tenant = BusinessStore::tenant_of(&business)?.ok_or_else(|| RunError::TenantMissing {
-        directory: workspace.root().to_owned(),
-    })?;
+    let Some(tenant) = stores::tenant_of(&workspace)? else {
+        return match task.cloned() {
+            Some(task) => Err(RunError::UnknownTask { task }.into()),
+            None => Ok(AuditReport {
+                workspace: workspace.root().to_owned(),
+                tasks: Vec::new(),
+            }),
+        };
+    };
     let auditor = Auditor {
         business: Arc::new(BusinessStore::open_read_only(
-            &business,
+            &workspace.business_database(),
             &tenant,
             SqlLimits::standard(),
         )?),
@@ -151,14 +155,15 @@ struct Folded {
 }
 
 impl Auditor {
+    /// In order of admission; after them those whose journal is gone, of which only an anchor tells.
     fn tasks(&self) -> Result<Vec<TaskId>, Error> {
+        let anchored = self.business.anchored_tasks()?;
         let mut tasks = self.journal.tasks()?;
-        for task in self.workspace.tasks()? {
-            // A folder alone is a preparation that was killed; an anchor says that there was a journal.
-            if !tasks.contains(&task) && self.business.anchor_of(&task)?.is_some() {
-                tasks.push(task);
-            }
-        }
+        let lost: Vec<_> = anchored
+            .into_iter()
+            .filter(|task| !tasks.contains(task))
+            .collect();
+        tasks.extend(lost);
         Ok(tasks)
     }
 
@@ -385,11 +390,12 @@ fn check_rows(rows: &[LedgerRow], folded: &Folded, audit: &mut TaskAudit) {
             .find(|(sequence, _)| *sequence == row.sequence)
             .and_then(|(_, graph)| performing(graph));
         match intent {
-            Some(performing) if performing.step.tool == row.tool => (),
+            Some(Performing { step, .. })
+                if step.tool == row.tool && step.arguments_digest() == row.arguments_digest => {}
             Some(_) => audit.find(
                 "ledger-row-differs",
                 format!(
-                    "record {} intends another tool than the row says",
+                    "record {} intends another tool or other arguments than the row says",
                     row.sequence
                 ),
                 &place,

@@ -10,11 +10,10 @@ use tokio::runtime::Handle;
 
 use super::{
     run,
-    stores::Stores,
+    stores::{self, Stores},
     task::{Outcome, PlanExecute, RunOptions, Task},
 };
 use crate::{
-    business::BusinessStore,
     core::ports::{context::Context, permission::Permission},
     plugin::{CompileCache, EngineLimits, Plugin, PluginEngine, PluginLimits, VerifiedBytes},
     technologies::{
@@ -227,7 +226,7 @@ impl Host {
             Err(WorkspaceError::NoTask { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let Some(tenant) = BusinessStore::tenant_of(&workspace.business_database())? else {
+        let Some(tenant) = stores::tenant_of(&workspace)? else {
             return Ok(None);
         };
         let opened = Arc::new(Stores::open(

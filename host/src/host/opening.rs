@@ -15,7 +15,10 @@ use crate::{
         chain::Event,
         machine::Machine,
         plan_execute::state::TaskState,
-        ports::journal::{Journal as _, StoredRecord},
+        ports::{
+            business::Business as _,
+            journal::{Journal as _, StoredRecord},
+        },
         request::Request,
     },
     plugin::Plugin,
@@ -51,7 +54,12 @@ pub(super) fn open(host: &Host, task: &Task) -> Result<Opened, Error> {
     };
     match (task, lock, known) {
         (Task::Saved(_), Some(lock), Some(stores)) => open_saved(host, stores, lock, id),
-        (Task::Saved(_), ..) => Err(RunError::UnknownTask { task: id.clone() }.into()),
+        (Task::Saved(_), ..) => {
+            if let Some(stores) = host.existing_stores()? {
+                refuse_lost_journal(&stores, id)?;
+            }
+            Err(RunError::UnknownTask { task: id.clone() }.into())
+        }
         (Task::New(new), Some(lock), Some(stores)) => {
             let opened = open_saved(host, stores, lock, id)?;
             admission::check_same(&opened.request, new)?;
@@ -86,6 +94,7 @@ fn open_new(host: &Host, new: &NewTask, lock: Option<TaskLock>) -> Result<Opened
         admission::check_same(&opened.request, new)?;
         return Ok(opened);
     }
+    refuse_lost_journal(&stores, id)?;
     let now = host.clock().now();
     let Admitted {
         request,
@@ -112,7 +121,7 @@ fn open_saved(
     stores.workspace.sweep(&lock)?;
     let stored = stores.journal.load(task)?;
     let request = stored_request(&stores.workspace, task)?
-        .ok_or_else(|| RunError::UnknownTask { task: task.clone() })?;
+        .ok_or_else(|| RunError::RequestMissing { task: task.clone() })?;
     preflight::check_request(&request, &stored)?;
     let request = Arc::new(request);
     let machine = fold(&request, &stored)?;
@@ -132,4 +141,12 @@ fn open_saved(
         run,
         _lock: lock,
     })
+}
+
+/// A task without records was never admitted, unless the business database knows better.
+fn refuse_lost_journal(stores: &Stores, task: &TaskId) -> Result<(), Error> {
+    match stores.business.anchor_of(task)? {
+        Some(anchor) => Ok(preflight::check_anchor(task, anchor, &[])?),
+        None => Ok(()),
+    }
 }

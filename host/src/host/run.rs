@@ -176,6 +176,12 @@ pub(super) enum RunError {
         /// The task.
         task: TaskId,
     },
+    /// The request of an admitted task is gone.
+    #[error("the request of task `{task}` is missing")]
+    RequestMissing {
+        /// The task.
+        task: TaskId,
+    },
     /// The business database is not that of a workspace.
     #[error("the workspace {} has no tenant", directory.display())]
     TenantMissing {
@@ -197,6 +203,11 @@ impl Fault for RunError {
                 "no-task",
                 Kind::InvalidInput,
                 "`wharf status` lists the tasks of a workspace",
+            ),
+            Self::RequestMissing { .. } => Facts::new(
+                "request-missing",
+                Kind::Corrupt,
+                "restore request.json from a backup",
             ),
             Self::TenantMissing { .. } => Facts::new(
                 "no-tenant",

@@ -50,12 +50,16 @@ pub fn tasks(directory: &Path) -> Result<Vec<TaskId>, Error> {
 pub fn status(directory: &Path, task: &TaskId, now: Timestamp) -> Result<TaskStatus, Error> {
     let workspace = Workspace::open(directory)?;
     let stored = SqliteJournal::open_read_only(&workspace.memory_database(), BUSY)?.load(task)?;
+    if stored.is_empty() {
+        return Err(RunError::UnknownTask { task: task.clone() }.into());
+    }
     let request = stored_request(&workspace, task)?
-        .filter(|_| !stored.is_empty())
-        .ok_or_else(|| RunError::UnknownTask { task: task.clone() })?;
+        .ok_or_else(|| RunError::RequestMissing { task: task.clone() })?;
     let request = Arc::new(request);
     let machine = fold(&request, &stored)?;
     let view = machine.state().view();
+    // As for a run, a clock that was set back gives no time away.
+    let now = view.started_at.map_or(now, |started| now.max(started));
     let time_left_ms = match (view.stop_reason, view.deadline_at) {
         (None, Some(deadline)) => Some(
             i64::try_from(deadline.duration_since(now).as_millis())

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::run::RunError;
 use crate::{
     business::{BusinessStore, SqlLimits},
     core::{
@@ -11,7 +12,7 @@ use crate::{
         request::Request,
     },
     plugin::Plugin,
-    sqlite::open::BUSY,
+    sqlite::{error::SqliteError, open::BUSY},
     technologies::{
         admission::stored_request, archive::FileArchive, journal::SqliteJournal,
         policy_file::PolicyFile, workspace::Workspace,
@@ -111,6 +112,31 @@ impl Stores {
             }
         }
         Ok(())
+    }
+}
+
+/// Whose workspace it is; none: its preparation did not end.
+///
+/// # Errors
+/// The business database does not say, or is gone, although there are tasks.
+pub(super) fn tenant_of(workspace: &Workspace) -> Result<Option<TenantId>, Error> {
+    let business = workspace.business_database();
+    if let Some(tenant) = BusinessStore::tenant_of(&business)? {
+        return Ok(Some(tenant));
+    }
+    let journal = SqliteJournal::open_read_only(&workspace.memory_database(), BUSY);
+    let tasks = match journal.and_then(|journal| journal.tasks()) {
+        Ok(tasks) => tasks,
+        Err(error) if error.code() == "schema-older" => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    if tasks.is_empty() {
+        Ok(None)
+    } else if business.exists() {
+        let directory = workspace.root().to_owned();
+        Err(RunError::TenantMissing { directory }.into())
+    } else {
+        Err(SqliteError::Missing { path: business }.into())
     }
 }
 

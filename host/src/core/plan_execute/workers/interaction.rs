@@ -26,7 +26,6 @@ use crate::{
         worker::{Moment, Worker, Yield},
     },
     words::{
-        digest::Digest,
         error::{Error, Facts, Fault, Kind},
         json::JsonText,
     },
@@ -158,7 +157,7 @@ impl InteractionWorker {
             fingerprint: request.fingerprint(),
             input_digest: request.input_digest(),
             tool: step.tool.clone(),
-            arguments_digest: arguments_digest(step),
+            arguments_digest: step.arguments_digest(),
             effect,
             position: at.intent,
             at: at.intended_at,
@@ -367,12 +366,6 @@ fn lost(operation_key: OperationKey) -> Outcome {
         message: "the response was lost after the commit".to_owned(),
         operation_key,
     }
-}
-
-fn arguments_digest(step: &Step) -> Digest {
-    step.arguments
-        .as_ref()
-        .map_or_else(|| Digest::of("null"), JsonText::digest)
 }
 
 macro_rules! bugs {
