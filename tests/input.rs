@@ -9,6 +9,9 @@ use wharf_tests::{
     sha256, wharf,
 };
 
+/// What is done to a good request.
+type Change = fn(&mut Value);
+
 /// `wharf run` with a request file.
 fn run(workspace: &Workspace, request: impl AsRef<[u8]>) -> Wharf {
     run_with(workspace, request, &built::plugin("fulfillment"))
@@ -47,7 +50,7 @@ fn refused_request(code: &str, change: impl FnOnce(&mut Value)) -> [String; 3] {
 
 #[test]
 fn every_budget_and_text_of_a_request_has_bounds() {
-    let out: [(&str, fn(&mut Value)); 10] = [
+    let out: [(&str, Change); 10] = [
         ("1 to 5", |request| {
             request["budgets"]["maxPlans"] = 0.into()
         }),
@@ -78,7 +81,7 @@ fn every_budget_and_text_of_a_request_has_bounds() {
         assert!(why.contains(allowed), "{why}");
     }
     // The bounds themselves are allowed; what is refused then is the digest, which comes later.
-    let within: [fn(&mut Value); 2] = [
+    let within: [Change; 2] = [
         |request| {
             request["budgets"] = json!({"maxPlans": 5, "maxActions": 30, "deadlineSeconds": 3600});
             request["goal"] = "é".repeat(1000).into();
@@ -119,7 +122,7 @@ fn identifiers_have_few_characters_and_never_reach_a_path() {
 
 #[test]
 fn unknown_missing_and_mistyped_fields_of_a_request_are_refused() {
-    let changes: [fn(&mut Value); 9] = [
+    let changes: [Change; 9] = [
         |request| request["urgent"] = true.into(),
         |request| request["budgets"]["maxTokens"] = 5.into(),
         |request| request["plugin"]["path"] = "p.wasm".into(),
@@ -162,7 +165,7 @@ fn the_plugin_lists_everything_that_is_wrong_with_its_input_at_once() {
     for fault in ["orderId", "quantity", "maxShippingCents", "gift"] {
         assert!(why.contains(fault), "{fault}: {why}");
     }
-    let changes: [fn(&mut Value); 5] = [
+    let changes: [Change; 5] = [
         |request| request["input"]["quantity"] = 0.into(),
         |request| request["input"]["maxShippingCents"] = (-1).into(),
         |request| request["input"]["maxShippingCents"] = 100_001.into(),

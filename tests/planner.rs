@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use rusqlite::Connection;
 use serde_json::{Value, json};
 use wharf::{Outcome, ProgressBody, RunOptions};
 use wharf_tests::{
     Workspace,
     demo::{self, TASK},
     library::{self, Scripted, TestClock},
+    rows,
     script::{fails, ready, says},
     wharf,
 };
@@ -289,10 +289,7 @@ fn the_same_plan_again_for_an_unchanged_world_is_a_stall() {
             } if view.stage == "snapshot" => 10,
             _ => return,
         };
-        Connection::open(&database)
-            .unwrap()
-            .execute("UPDATE inventory SET stock = ?1", [stock])
-            .unwrap();
+        rows::execute(&database, &format!("UPDATE inventory SET stock = {stock}"));
     }));
     let outcome = library::run(&host, stubborn.planner(), demo::task("stable"), options);
     let Outcome::Finished(finished) = outcome.unwrap() else {

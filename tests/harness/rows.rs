@@ -1,5 +1,7 @@
 //! What outside tools read of a workspace, read as they do: with plain SQL.
 
+use std::path::Path;
+
 use rusqlite::{Connection, OpenFlags, types::Value as Cell};
 use serde_json::Value;
 
@@ -131,4 +133,12 @@ impl Workspace {
         Connection::open_with_flags(self.path().join(name), OpenFlags::SQLITE_OPEN_READ_WRITE)
             .unwrap()
     }
+}
+
+/// Changes a database, as anybody may who has the file.
+pub fn execute(database: &Path, sql: &str) {
+    Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .unwrap()
+        .execute_batch(sql)
+        .unwrap();
 }
