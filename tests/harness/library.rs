@@ -10,7 +10,7 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use wharf::{
-    Error, Finished, Host, HostBuilder, Outcome, PlanExecute, Planner, RunOptions, Task,
+    Error, Host, HostBuilder, Outcome, PlanExecute, Planner, RunOptions, Task,
     core::ports::model::{Answer, Model, Prompt},
     words::clock::Clock,
 };
