@@ -280,3 +280,14 @@ fn a_damaged_file_and_a_missing_table_are_told() {
         ("table-missing", Kind::Corrupt)
     );
 }
+
+/// It once inserted the workspace's row at each opening, if only to find it there: whoever opened the database while
+/// another process was writing waited four seconds and was told `database-locked`.
+#[test]
+fn to_open_a_database_is_not_to_wait_for_its_writer() {
+    let fixture = Fixture::new();
+    let writer = fixture.outside();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let again = open(&fixture.folder, SqlLimits::standard());
+    assert_eq!(again.workspace(), fixture.store.workspace());
+}
