@@ -12,6 +12,7 @@ use serde_json::Value;
 use wharf::{
     Error, Host, HostBuilder, Outcome, PlanExecute, Planner, RunOptions, Task,
     core::ports::model::{Answer, Model, Prompt},
+    host::Finished,
     words::clock::Clock,
 };
 
