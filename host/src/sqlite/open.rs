@@ -123,6 +123,9 @@ fn open(path: &Path, busy: Duration, flags: OpenFlags) -> Result<Connection, Sql
         (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
         (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
         (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
+        // A plan depends on the statement alone. Without this, SQLite prepares a cached statement again whenever a value
+        // is bound that could have led to another plan.
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true),
     ] {
         connection.set_db_config(setting, value).map_err(of)?;
     }
