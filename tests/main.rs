@@ -1,7 +1,8 @@
 //! The tests of the whole: the library and the command line, on real components, databases, files and processes.
 #![allow(
+    clippy::disallowed_methods,
     clippy::unwrap_used,
-    reason = "a test and what helps it may fail by panicking"
+    reason = "a test opens databases and looks at the clock as outside tools do, and may fail by panicking"
 )]
 
 mod architecture;

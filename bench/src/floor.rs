@@ -95,7 +95,7 @@ impl Contender for Floor {
                     },
                     Some(record),
                 ) => {
-                    perform(&self.business, &names, tool, row.as_ref(), record)?;
+                    perform(&self.business, &names, tool, row.as_deref(), record)?;
                     if let (Some(files), Some(evidence)) = (files, evidence) {
                         files.keep_evidence(&names.task, evidence)?;
                     }

@@ -31,7 +31,7 @@ pub(crate) enum Move {
     /// One business transaction. Without a row it ends in a rollback.
     Perform {
         tool: String,
-        row: Option<LedgerRow>,
+        row: Option<Box<LedgerRow>>,
         evidence: Option<File>,
     },
     /// The outputs, the report last.
@@ -178,7 +178,7 @@ fn step(
     let tool = act(nodes)["perform"]["step"]["tool"]
         .as_str()
         .context("a step without a tool")?;
-    let row = rows.get(&sequence).cloned();
+    let row = rows.get(&sequence).cloned().map(Box::new);
     Ok(Move::Perform {
         tool: tool.to_owned(),
         evidence: row.as_ref().and_then(|_| evidence.get(tool).cloned()),
