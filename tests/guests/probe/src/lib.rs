@@ -1,4 +1,8 @@
 //! A plugin that does what the goal of its task says: `word` or `word:argument`. Everything else is well-behaved.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "it does what a plugin must not get away with"
+)]
 
 mod contract {
     wit_bindgen::generate!({ path: "../../../wit/0.1.0", world: "domain" });
