@@ -208,7 +208,8 @@ impl Host {
             Err(WorkspaceError::NoTask { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        if folder.is_dir() {
+        // Whatever stands there: the lock says what is wrong with it.
+        if folder.symlink_metadata().is_ok() {
             Ok(Some(TaskLock::acquire(&folder)?))
         } else {
             Ok(None)

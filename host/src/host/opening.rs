@@ -56,6 +56,9 @@ pub(super) fn open(host: &Host, task: &Task) -> Result<Opened, Error> {
         (Task::Saved(_), Some(lock), Some(stores)) => open_saved(host, stores, lock, id),
         (Task::Saved(_), ..) => {
             if let Some(stores) = host.existing_stores()? {
+                if !stores.journal.load(id)?.is_empty() {
+                    return Err(RunError::RequestMissing { task: id.clone() }.into());
+                }
                 refuse_lost_journal(&stores, id)?;
             }
             Err(RunError::UnknownTask { task: id.clone() }.into())
