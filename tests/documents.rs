@@ -59,6 +59,11 @@ fn the_commands_for_embedders_run() {
 }
 
 #[test]
+fn the_command_of_the_performance_page_is_run_elsewhere() {
+    follow("docs/performance.md");
+}
+
+#[test]
 fn no_document_is_left_out() {
     let tests = read("tests/documents.rs");
     for document in documents() {

@@ -17,8 +17,9 @@ use wharf_tests::{built, command::compile_cache, root};
 use super::markdown::{self, Block};
 
 /// Blocks that are not run here, and the file in which the same line stands.
-const ELSEWHERE: [(&str, &str); 3] = [
+const ELSEWHERE: [(&str, &str); 4] = [
     ("cargo xtask demo", ".ci/run"),
+    ("cargo xtask bench", ".ci/run"),
     ("cargo xtask test", ".ci/run"),
     (
         "rustup target add wasm32-wasip2",
