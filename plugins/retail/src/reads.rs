@@ -1,5 +1,8 @@
 //! The tools that change nothing. Each answers what the benchmark's does, as JSON.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use wharf_plugin::json;

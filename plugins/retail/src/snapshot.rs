@@ -61,3 +61,52 @@ impl Snapshot {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use wharf_plugin::testing::task as task_of;
+
+    use crate::fixture::{address, answer, shop, task};
+
+    fn snapshot(input: &Value) -> Value {
+        let snapshot = shop().snapshot(&task_of("t", &input.to_string()));
+        serde_json::from_str(&snapshot.expect("a snapshot")).expect("JSON")
+    }
+
+    #[test]
+    fn it_holds_the_customers_orders_and_the_products_in_them_and_nothing_else() {
+        let snapshot = snapshot(&json!({"userId": "mei"}));
+        assert_eq!(snapshot["customer"]["user_id"], "mei");
+        let ids = |list: &str, id: &str| -> Vec<Value> {
+            let list = snapshot[list].as_array().expect("a list");
+            list.iter().map(|entity| entity[id].clone()).collect()
+        };
+        assert_eq!(ids("orders", "order_id"), ["#W1", "#W2"]);
+        assert_eq!(ids("products", "product_id"), ["10", "20"]);
+        assert_eq!(snapshot["operations"], json!([]));
+    }
+
+    #[test]
+    fn without_a_known_customer_it_is_empty() {
+        let nothing = json!({"customer": null, "orders": [], "products": [], "operations": []});
+        assert_eq!(snapshot(&json!({})), nothing);
+        assert_eq!(snapshot(&json!({"userId": "nobody"})), nothing);
+    }
+
+    #[test]
+    fn it_says_what_this_task_has_carried_out() {
+        let host = shop();
+        answer(
+            &host,
+            "modify_user_address",
+            address(json!({"user_id": "mei"})),
+        );
+        let operations = |task| {
+            let snapshot = host.snapshot(&task).expect("a snapshot");
+            serde_json::from_str::<Value>(&snapshot).expect("JSON")["operations"].clone()
+        };
+        assert_eq!(operations(task())[0]["tool"], "modify_user_address");
+        assert_eq!(operations(task_of("another", "{}")), json!([]));
+    }
+}

@@ -208,7 +208,7 @@ impl Store<'_> {
     }
 
     /// What an order's customer wants instead of what.
-    pub fn set_exchange(&self, order_id: &str, exchange: Exchange) -> Result<(), SqlError> {
+    pub fn set_exchange(&self, order_id: &str, exchange: Exchange<'_>) -> Result<(), SqlError> {
         const SQL: &str = "UPDATE orders SET exchange_items = ?2, exchange_new_items = ?3, \
             exchange_payment_method_id = ?4, exchange_price_difference = ?5 WHERE order_id = ?1";
         let Exchange {

@@ -7,6 +7,8 @@ mod modify_items;
 mod modify_payment;
 mod pairs;
 mod refund;
+#[cfg(test)]
+mod tests;
 
 use wharf_plugin::SqlError;
 

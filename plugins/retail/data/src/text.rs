@@ -1,8 +1,11 @@
 //! JSON as the benchmark writes it before hashing.
 
-use serde_json::{Number, Value};
+use std::io::{self, Write};
 
-/// How a document is written; in both, keys are sorted by code point.
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
+
+/// How a document is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     /// `", "` and `": "`, and nothing but ASCII.
@@ -11,92 +14,88 @@ pub(crate) enum Style {
     Compact,
 }
 
-pub(crate) fn write(value: &Value, style: Style) -> String {
-    let mut out = String::new();
-    append(value, style, &mut out);
-    out
+/// Writes fields and keys in the order in which they come.
+pub(crate) fn write(value: &impl Serialize, style: Style) -> String {
+    let mut out = Vec::new();
+    value
+        .serialize(&mut Serializer::with_formatter(&mut out, style))
+        .expect("plain data has a JSON form");
+    String::from_utf8(out).expect("JSON is UTF-8")
 }
 
-fn append(value: &Value, style: Style, out: &mut String) {
-    let (comma, colon) = match style {
-        Style::Spaced => (", ", ": "),
-        Style::Compact => (",", ":"),
-    };
-    match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Value::Number(number) => append_number(number, out),
-        Value::String(text) => append_text(text, style, out),
-        Value::Array(list) => {
-            out.push('[');
-            for (index, value) in list.iter().enumerate() {
-                out.push_str(if index > 0 { comma } else { "" });
-                append(value, style, out);
-            }
-            out.push(']');
-        }
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            // By bytes of UTF-8, which is by code point.
-            entries.sort_by_key(|(key, _)| *key);
-            out.push('{');
-            for (index, (key, value)) in entries.into_iter().enumerate() {
-                out.push_str(if index > 0 { comma } else { "" });
-                append_text(key, style, out);
-                out.push_str(colon);
-                append(value, style, out);
-            }
-            out.push('}');
+impl Style {
+    fn separate<W: Write + ?Sized>(self, out: &mut W, first: bool) -> io::Result<()> {
+        match self {
+            _ if first => Ok(()),
+            Self::Spaced => out.write_all(b", "),
+            Self::Compact => out.write_all(b","),
         }
     }
 }
 
-fn append_text(text: &str, style: Style, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            ' '..='~' => out.push(c),
-            '\u{7f}'.. if style == Style::Compact => out.push(c),
-            _ => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    out.push_str(&format!("\\u{unit:04x}"));
-                }
-            }
+impl Formatter for Style {
+    fn begin_array_value<W: Write + ?Sized>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.separate(out, first)
+    }
+
+    fn begin_object_key<W: Write + ?Sized>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.separate(out, first)
+    }
+
+    fn begin_object_value<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
+        match self {
+            Self::Spaced => out.write_all(b": "),
+            Self::Compact => out.write_all(b":"),
         }
     }
-    out.push('"');
-}
 
-fn append_number(number: &Number, out: &mut String) {
-    match number.as_f64() {
-        Some(double) if number.is_f64() => out.push_str(&double_text(double)),
-        _ => out.push_str(&number.to_string()),
+    fn write_f64<W: Write + ?Sized>(&mut self, out: &mut W, number: f64) -> io::Result<()> {
+        out.write_all(double(number).as_bytes())
+    }
+
+    /// What the serializer has found needs no escape in JSON.
+    fn write_string_fragment<W: Write + ?Sized>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let is_plain = |c: char| (' '..='~').contains(&c);
+        if *self == Self::Compact || fragment.chars().all(is_plain) {
+            return out.write_all(fragment.as_bytes());
+        }
+        for c in fragment.chars() {
+            if is_plain(c) {
+                write!(out, "{c}")?;
+                continue;
+            }
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}")?;
+            }
+        }
+        Ok(())
     }
 }
 
 /// The shortest digits that lead back to the double; plain from 1e-4 to below 1e16, with a digit on
 /// each side of the point, else with a signed exponent of at least two digits.
-fn double_text(number: f64) -> String {
-    let shortest = format!("{number:e}");
-    let (digits, exponent) = shortest.split_once('e').expect("a number with an exponent");
-    let exponent: i32 = exponent.parse().expect("an exponent is an integer");
-    if number == 0.0 || (-4..16).contains(&exponent) {
-        // Rust's own plain notation has the same digits, and `{:?}` the fraction.
-        let plain = format!("{number}");
-        return match plain.contains('.') {
-            true => plain,
-            false => plain + ".0",
+fn double(number: f64) -> String {
+    let size = number.abs();
+    if size == 0.0 || (1e-4..1e16).contains(&size) {
+        let plain = number.to_string();
+        return if plain.contains('.') {
+            plain
+        } else {
+            plain + ".0"
         };
     }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{digits}e{sign}{:02}", exponent.abs())
+    let scientific = format!("{number:e}");
+    let (digits, exponent) = scientific.split_once('e').expect("an exponent");
+    let exponent: i32 = exponent.parse().expect("an exponent is an integer");
+    format!(
+        "{digits}e{}{:02}",
+        if exponent < 0 { '-' } else { '+' },
+        exponent.abs()
+    )
 }
 
 #[cfg(test)]
@@ -122,20 +121,20 @@ mod tests {
             (3.050_000_000_000_011_4, "3.0500000000000114"),
             (71.960_000_000_000_01, "71.96000000000001"),
         ] {
-            assert_eq!(double_text(number), text);
+            assert_eq!(double(number), text);
         }
     }
 
     #[test]
     fn the_two_styles_differ_in_blanks_and_in_what_they_escape() {
-        let value = json!({"b": [1.0, null, {}], "a": "\"\\/\n\u{1}\u{7f}é😀", "#": []});
+        let value = json!({"#": [], "a": "\"\\/\n\u{8}\u{1}\u{7f}é😀", "b": [1.0, null, {}, true]});
         assert_eq!(
             write(&value, Style::Spaced),
-            r##"{"#": [], "a": "\"\\/\n\u0001\u007f\u00e9\ud83d\ude00", "b": [1.0, null, {}]}"##
+            r##"{"#": [], "a": "\"\\/\n\b\u0001\u007f\u00e9\ud83d\ude00", "b": [1.0, null, {}, true]}"##
         );
         assert_eq!(
             write(&value, Style::Compact),
-            "{\"#\":[],\"a\":\"\\\"\\\\/\\n\\u0001\u{7f}é😀\",\"b\":[1.0,null,{}]}"
+            "{\"#\":[],\"a\":\"\\\"\\\\/\\n\\b\\u0001\u{7f}é😀\",\"b\":[1.0,null,{},true]}"
         );
     }
 }
