@@ -23,8 +23,7 @@ struct Data {
 /// The folder, or why there is none.
 #[expect(
     clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "a test that depends on data which may be absent says so"
+    reason = "only the caller of the tests knows where the data is"
 )]
 fn folder() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/tau2-retail");

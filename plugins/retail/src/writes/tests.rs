@@ -174,7 +174,7 @@ fn an_exchange_is_refused_in_the_benchmarks_order_of_checks() {
         refusal(&host, EXCHANGE, items("#W2", old, new, method))
     };
     assert_eq!(
-        refusal(&host, EXCHANGE, items("#W1", &["9"], &[&"9"], "gone")),
+        refusal(&host, EXCHANGE, items("#W1", &["9"], &["9"], "gone")),
         "Non-delivered order cannot be exchanged"
     );
     assert_eq!(
