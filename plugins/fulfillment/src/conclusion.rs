@@ -1,21 +1,12 @@
 //! Whether the request is fulfilled, and what the report may claim.
 
 use serde::{Deserialize, Serialize};
+use wharf_plugin::{Completed, Violation};
 
 use crate::input::Input;
 use crate::operation::Operation;
 use crate::snapshot::{Carrier, Snapshot, State};
 use crate::tool::Tool;
-use crate::violation::Violation;
-
-/// A step whose record the host has verified.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Completed {
-    /// The name of its tool.
-    pub tool: String,
-    /// Its [record](crate::record::Record), as JSON.
-    pub data: String,
-}
 
 /// What the report says of a fulfilled request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +51,7 @@ pub fn conclude(
     snapshot: &Snapshot,
     completed: &[Completed],
 ) -> Result<Conclusion, Vec<Violation>> {
-    let is_receipt = |step: &&Completed| step.tool == Tool::ReadReceipt.name();
+    let is_receipt = |done: &&Completed| done.step.tool == Tool::ReadReceipt.name();
     let Some(Completed { data, .. }) = completed.iter().find(is_receipt) else {
         let message = "no completed step read the receipt";
         return Err(vec![Violation::new("no-receipt", message)]);
@@ -123,6 +114,7 @@ fn order_faults(snapshot: &Snapshot, receipt: &Receipt) -> Vec<Violation> {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+    use wharf_plugin::testing::step;
 
     use super::*;
     use crate::fixture::{codes, input, snapshot};
@@ -136,12 +128,14 @@ mod tests {
 
     fn completed(tool: &str, data: &Value) -> Completed {
         Completed {
-            tool: tool.to_owned(),
+            step: step("s1", tool, "", None),
+            operation_key: None,
+            declined: false,
             data: data.to_string(),
         }
     }
 
-    fn refusals(receipt: &Value, snapshot: &Snapshot) -> Vec<&'static str> {
+    fn refusals(receipt: &Value, snapshot: &Snapshot) -> Vec<String> {
         let completed = [completed("read_receipt", receipt)];
         codes(&conclude(&input(), snapshot, &completed).expect_err("a refused conclusion"))
     }

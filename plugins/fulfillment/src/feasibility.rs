@@ -1,8 +1,9 @@
 //! Whether an order can still be completed.
 
+use wharf_plugin::Violation;
+
 use crate::input::Input;
 use crate::snapshot::{Carrier, Snapshot, State};
-use crate::violation::Violation;
 
 /// Everything that keeps the order from being completed; empty: nothing does.
 ///
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
     use crate::fixture::{codes, input, snapshot};
 
-    fn obstacles_of(snapshot: &Snapshot) -> Vec<&'static str> {
+    fn obstacles_of(snapshot: &Snapshot) -> Vec<String> {
         codes(&obstacles(&input(), snapshot))
     }
 

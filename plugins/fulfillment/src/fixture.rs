@@ -1,8 +1,9 @@
 //! One request and its world, for the tests.
 
+use wharf_plugin::Violation;
+
 use crate::input::Input;
 use crate::snapshot::{Carrier, Snapshot, State};
-use crate::violation::Violation;
 
 /// Two pieces, shipped for at most 500 cents.
 pub(crate) fn input() -> Input {
@@ -27,6 +28,9 @@ pub(crate) fn snapshot(state: State) -> Snapshot {
 }
 
 /// The codes alone.
-pub(crate) fn codes(violations: &[Violation]) -> Vec<&'static str> {
-    violations.iter().map(|violation| violation.code).collect()
+pub(crate) fn codes(violations: &[Violation]) -> Vec<String> {
+    violations
+        .iter()
+        .map(|violation| violation.code.clone())
+        .collect()
 }

@@ -2,9 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use serde_json::{Map, Value};
-
-use crate::violation::{Violation, quoted};
+use wharf_plugin::{Fields, Violation};
 
 /// The bounds of `quantity`, in pieces.
 pub const QUANTITY: RangeInclusive<i64> = 1..=100;
@@ -27,86 +25,43 @@ pub struct Input {
 impl Input {
     /// Reads `task.input`, or lists everything that is wrong with it.
     pub fn parse(json: &str) -> Result<Self, Vec<Violation>> {
-        let fields = serde_json::from_str(json).map_err(|_| {
-            let message = "the input is not a JSON object";
-            vec![Violation::new("invalid-input", message)]
-        })?;
-        let mut fields = Fields {
-            fields,
-            faults: Vec::new(),
-        };
-
-        let order_id = fields.identifier("orderId");
-        let quantity = fields.integer("quantity", QUANTITY);
-        let max_shipping_cents = fields.integer("maxShippingCents", MAX_SHIPPING_CENTS);
-
-        let faults = fields.finish();
-        match (order_id, quantity, max_shipping_cents) {
-            (Some(order_id), Some(quantity), Some(max_shipping_cents)) if faults.is_empty() => {
-                Ok(Self {
-                    order_id,
-                    quantity,
-                    max_shipping_cents,
-                })
-            }
-            _ => Err(faults),
-        }
+        let mut fields = Fields::of_input(json)?;
+        let order_id = identifier(&mut fields, "orderId");
+        let quantity = integer(&mut fields, "quantity", QUANTITY);
+        let max_shipping_cents = integer(&mut fields, "maxShippingCents", MAX_SHIPPING_CENTS);
+        fields.finish(|| {
+            Some(Self {
+                order_id: order_id?,
+                quantity: quantity?,
+                max_shipping_cents: max_shipping_cents?,
+            })
+        })
     }
 }
 
-/// The fields of the input not yet taken, and what was wrong with those that were.
-struct Fields {
-    fields: Map<String, Value>,
-    faults: Vec<Violation>,
+fn identifier(fields: &mut Fields, name: &str) -> Option<String> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    let fits = |id: &&str| (1..=ORDER_ID_LENGTH).contains(&id.len()) && id.bytes().all(allowed);
+    let rule = format!("1 to {ORDER_ID_LENGTH} letters, digits, `_` or `-`");
+    fields.take(name, &rule, |value| {
+        value.as_str().filter(fits).map(str::to_owned)
+    })
 }
 
-impl Fields {
-    fn identifier(&mut self, name: &str) -> Option<String> {
-        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-        let fits = |id: &&str| (1..=ORDER_ID_LENGTH).contains(&id.len()) && id.bytes().all(allowed);
-        let rule = format!("1 to {ORDER_ID_LENGTH} letters, digits, `_` or `-`");
-        self.take(name, &rule, |value| {
-            value.as_str().filter(fits).map(str::to_owned)
-        })
-    }
-
-    fn integer(&mut self, name: &str, bounds: RangeInclusive<i64>) -> Option<i64> {
-        let rule = format!("an integer from {} to {}", bounds.start(), bounds.end());
-        self.take(name, &rule, |value| {
-            value.as_i64().filter(|number| bounds.contains(number))
-        })
-    }
-
-    fn take<T>(&mut self, name: &str, rule: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
-        let (code, taken) = match self.fields.remove(name) {
-            None => ("missing-field", None),
-            Some(value) => ("invalid-field", read(&value)),
-        };
-        if taken.is_none() {
-            self.faults
-                .push(Violation::new(code, format!("`{name}` must be {rule}")));
-        }
-        taken
-    }
-
-    /// Whatever is left is unknown.
-    fn finish(mut self) -> Vec<Violation> {
-        let unknown = self.fields.keys().map(|name| {
-            let message = format!("{} is not a field of the input", quoted(name));
-            Violation::new("unknown-field", message)
-        });
-        self.faults.extend(unknown);
-        self.faults
-    }
+fn integer(fields: &mut Fields, name: &str, bounds: RangeInclusive<i64>) -> Option<i64> {
+    let rule = format!("an integer from {} to {}", bounds.start(), bounds.end());
+    fields.take(name, &rule, |value| {
+        value.as_i64().filter(|number| bounds.contains(number))
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
-    fn codes(input: Value) -> Vec<&'static str> {
+    fn codes(input: Value) -> Vec<String> {
         let faults = Input::parse(&input.to_string()).expect_err("a refused input");
         faults.into_iter().map(|fault| fault.code).collect()
     }

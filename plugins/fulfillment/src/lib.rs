@@ -1,7 +1,7 @@
 //! The reference domain: one order, from stock to shipment receipt.
 //!
-//! The rules are plain Rust: they know neither the component bindings nor SQL, and are tested
-//! natively. `guest` is the adapter between them and the contract; it exists only in the component.
+//! The rules are plain Rust and know no SQL; `store` has every statement, and [`Fulfillment`] hands
+//! the contract's questions to the rules.
 //!
 //! What a task is about:
 //! - [`input`]: what the request asks for.
@@ -30,10 +30,11 @@ pub mod tracking;
 pub mod conclusion;
 
 pub mod descriptor;
-pub mod violation;
+
+mod plugin;
+mod store;
 
 #[cfg(test)]
 mod fixture;
 
-#[cfg(target_family = "wasm")]
-mod guest;
+pub use plugin::Fulfillment;

@@ -3,6 +3,8 @@
 //! A plan was checked against a snapshot; the world may have moved since. So each step is decided
 //! again here, from what its own transaction reads, before anything is written.
 
+use wharf_plugin::Failure;
+
 use crate::input::Input;
 use crate::record::{Record, Shipment};
 use crate::snapshot::{Carrier, Snapshot};
@@ -18,17 +20,8 @@ pub struct Facts {
     pub quantity: Option<i64>,
 }
 
-/// Why a step may not happen. Nothing was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    /// A precondition does not hold; a new plan may find another way.
-    EnvironmentChanged(String),
-    /// No plan can help.
-    Rejected(String),
-}
-
 /// The record that the step leaves if its preconditions hold.
-pub fn decide(tool: Tool, task_id: &str, input: &Input, facts: &Facts) -> Result<Record, Refusal> {
+pub fn decide(tool: Tool, task_id: &str, input: &Input, facts: &Facts) -> Result<Record, Failure> {
     let operation = tool.operation();
     let snapshot = &facts.snapshot;
     same_order(input, facts)?;
@@ -61,9 +54,9 @@ pub fn decide(tool: Tool, task_id: &str, input: &Input, facts: &Facts) -> Result
     })
 }
 
-fn same_order(input: &Input, facts: &Facts) -> Result<(), Refusal> {
+fn same_order(input: &Input, facts: &Facts) -> Result<(), Failure> {
     match facts.quantity {
-        Some(begun) if begun != input.quantity => Err(Refusal::Rejected(format!(
+        Some(begun) if begun != input.quantity => Err(Failure::Rejected(format!(
             "the order was begun with {begun} pieces, the request is for {}",
             input.quantity
         ))),
@@ -71,7 +64,7 @@ fn same_order(input: &Input, facts: &Facts) -> Result<(), Refusal> {
     }
 }
 
-fn enough_stock(input: &Input, snapshot: &Snapshot) -> Result<(), Refusal> {
+fn enough_stock(input: &Input, snapshot: &Snapshot) -> Result<(), Failure> {
     holds(snapshot.stock >= input.quantity, || {
         format!(
             "{} pieces are ordered, {} are on stock",
@@ -80,37 +73,37 @@ fn enough_stock(input: &Input, snapshot: &Snapshot) -> Result<(), Refusal> {
     })
 }
 
-fn live_rate(input: &Input, snapshot: &Snapshot, carrier: Carrier) -> Result<i64, Refusal> {
+fn live_rate(input: &Input, snapshot: &Snapshot, carrier: Carrier) -> Result<i64, Failure> {
     let limit = input.max_shipping_cents;
     match snapshot.rate(carrier) {
         Some(rate) if rate <= limit => Ok(rate),
-        Some(rate) => Err(Refusal::EnvironmentChanged(format!(
+        Some(rate) => Err(Failure::EnvironmentChanged(format!(
             "the {carrier} carrier takes {rate} cents now, more than {limit}"
         ))),
-        None => Err(Refusal::EnvironmentChanged(format!(
+        None => Err(Failure::EnvironmentChanged(format!(
             "the {carrier} carrier has no rate at present"
         ))),
     }
 }
 
-fn committed_shipment(task_id: &str, snapshot: &Snapshot) -> Result<Shipment, Refusal> {
+fn committed_shipment(task_id: &str, snapshot: &Snapshot) -> Result<Shipment, Failure> {
     match (snapshot.carrier, snapshot.cost) {
         (Some(carrier), Some(cost)) => Ok(Shipment {
             carrier,
             cost,
             tracking: tracking::number(task_id),
         }),
-        _ => Err(Refusal::Rejected(
+        _ => Err(Failure::Rejected(
             "the shipped order has no shipment record".to_owned(),
         )),
     }
 }
 
-fn holds(precondition: bool, otherwise: impl FnOnce() -> String) -> Result<(), Refusal> {
+fn holds(precondition: bool, otherwise: impl FnOnce() -> String) -> Result<(), Failure> {
     if precondition {
         Ok(())
     } else {
-        Err(Refusal::EnvironmentChanged(otherwise()))
+        Err(Failure::EnvironmentChanged(otherwise()))
     }
 }
 
@@ -129,20 +122,20 @@ mod tests {
         }
     }
 
-    fn perform(tool: Tool, facts: &Facts) -> Result<Record, Refusal> {
+    fn perform(tool: Tool, facts: &Facts) -> Result<Record, Failure> {
         decide(tool, "demo", &input(), facts)
     }
 
     fn changed(tool: Tool, facts: &Facts) -> String {
         match perform(tool, facts) {
-            Err(Refusal::EnvironmentChanged(message)) => message,
+            Err(Failure::EnvironmentChanged(message)) => message,
             other => panic!("{tool:?} with {facts:?}: {other:?}"),
         }
     }
 
     fn rejected(tool: Tool, facts: &Facts) -> String {
         match perform(tool, facts) {
-            Err(Refusal::Rejected(message)) => message,
+            Err(Failure::Rejected(message)) => message,
             other => panic!("{tool:?} with {facts:?}: {other:?}"),
         }
     }

@@ -1,59 +1,27 @@
 //! Whether a proposed plan may be executed.
 
-mod chain;
 mod operations;
 #[cfg(test)]
 mod tests;
 
+use wharf_plugin::plan::chain;
+use wharf_plugin::{Plan, PlanStatus, Step, Violation};
+
 use crate::feasibility;
 use crate::input::Input;
 use crate::snapshot::Snapshot;
-use crate::violation::Violation;
-
-/// What of a proposed plan the domain judges.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    /// What the planner claims.
-    pub status: Status,
-    /// In the order in which they would be executed.
-    pub steps: Vec<Step>,
-}
-
-/// What a planner claims about the task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    /// The steps complete it.
-    Ready,
-    /// It cannot be completed; a person has to decide.
-    NeedsHuman,
-}
-
-/// One step of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// Unique in its plan.
-    pub id: String,
-    /// The name of a [tool](crate::tool::Tool).
-    pub tool: String,
-    /// Ids of earlier steps.
-    pub depends_on: Vec<String>,
-    /// The tool's postcondition.
-    pub expected: String,
-    /// Whether the step carries arguments, which no tool takes.
-    pub has_arguments: bool,
-}
 
 /// Every fault of the plan, each once; empty: it may be executed.
 pub fn check(input: &Input, snapshot: &Snapshot, plan: &Plan) -> Vec<Violation> {
     let obstacles = feasibility::obstacles(input, snapshot);
     match plan.status {
-        Status::Ready => [
+        PlanStatus::Ready => [
             obstacles,
-            chain::faults(&plan.steps),
+            chain(&plan.steps),
             operations::faults(input, snapshot, &plan.steps),
         ]
         .concat(),
-        Status::NeedsHuman => escalation_faults(&obstacles, &plan.steps),
+        PlanStatus::NeedsHuman => escalation_faults(&obstacles, &plan.steps),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The tools that a plan may name.
 
+use wharf_plugin::Tool as Declared;
+
 use crate::operation::Operation;
 use crate::snapshot::Carrier;
 
@@ -58,6 +60,16 @@ impl Tool {
             Self::ReadReceipt => {
                 "Reads the receipt of the shipment; changes nothing. Needs state `shipped`."
             }
+        }
+    }
+
+    /// As the descriptor declares it.
+    pub fn declared(self) -> Declared {
+        let (name, description) = (self.name(), self.description());
+        let postcondition = self.operation().postcondition();
+        match self.operation() {
+            Operation::Receipt => Declared::read(name, description, postcondition),
+            _ => Declared::write(name, description, postcondition),
         }
     }
 

@@ -1,12 +1,12 @@
 //! The steps are exactly the operations that remain, in order, each by a tool that can perform it.
 
-use super::Step;
+use wharf_plugin::{Step, Violation, plan, quoted};
+
 use crate::feasibility::{affordable, any_affordable};
 use crate::input::Input;
 use crate::operation::Operation;
 use crate::snapshot::Snapshot;
 use crate::tool::Tool;
-use crate::violation::{Violation, quoted};
 
 pub(super) fn faults(input: &Input, snapshot: &Snapshot, steps: &[Step]) -> Vec<Violation> {
     if steps.is_empty() {
@@ -18,10 +18,10 @@ pub(super) fn faults(input: &Input, snapshot: &Snapshot, steps: &[Step]) -> Vec<
     for step in steps {
         let Some(tool) = Tool::named(&step.tool) else {
             let message = format!("there is no tool {}", quoted(&step.tool));
-            faults.push(Violation::new("unknown-tool", message).at(&step.id));
+            faults.push(Violation::new("unknown-tool", message).at(step));
             continue;
         };
-        faults.extend(form_faults(tool, step));
+        faults.extend(plan::form(&tool.declared(), step));
 
         let operation = tool.operation();
         if operation.precondition() < snapshot.state {
@@ -30,14 +30,14 @@ pub(super) fn faults(input: &Input, snapshot: &Snapshot, steps: &[Step]) -> Vec<
                 snapshot.state,
                 operation.key()
             );
-            faults.push(Violation::new("operation-done", message).at(&step.id));
+            faults.push(Violation::new("operation-done", message).at(step));
         } else if let Some((_, first)) = planned.iter().find(|(planned, _)| *planned == operation) {
             let message = format!(
                 "step {} performs `{}` already",
                 quoted(&first.id),
                 operation.key()
             );
-            faults.push(Violation::new("duplicate-operation", message).at(&step.id));
+            faults.push(Violation::new("duplicate-operation", message).at(step));
         } else {
             planned.push((operation, step));
             faults.extend(rate_fault(input, snapshot, tool, step));
@@ -45,25 +45,6 @@ pub(super) fn faults(input: &Input, snapshot: &Snapshot, steps: &[Step]) -> Vec<
     }
     faults.extend(missing(snapshot, &planned));
     faults.extend(misplaced(&planned));
-    faults
-}
-
-/// What the step says beside the tool's name.
-fn form_faults(tool: Tool, step: &Step) -> Vec<Violation> {
-    let mut faults = Vec::new();
-    let postcondition = tool.operation().postcondition();
-    if step.expected != postcondition {
-        let message = format!(
-            "`{}` leads to `{postcondition}`, not {}",
-            tool.name(),
-            quoted(&step.expected)
-        );
-        faults.push(Violation::new("wrong-expected", message).at(&step.id));
-    }
-    if step.has_arguments {
-        let message = format!("`{}` takes no arguments", tool.name());
-        faults.push(Violation::new("unexpected-arguments", message).at(&step.id));
-    }
     faults
 }
 
@@ -77,7 +58,7 @@ fn rate_fault(input: &Input, snapshot: &Snapshot, tool: Tool, step: &Step) -> Op
                 "the {carrier} carrier has no rate within {} cents",
                 input.max_shipping_cents
             );
-            Some(Violation::new("unaffordable-carrier", message).at(&step.id))
+            Some(Violation::new("unaffordable-carrier", message).at(step))
         }
         _ => None,
     }
@@ -102,5 +83,5 @@ fn misplaced(planned: &[(Operation, &Step)]) -> Option<Violation> {
         _ => None,
     })?;
     let message = format!("`{}` must come before `{}`", earlier.key(), later.key());
-    Some(Violation::new("wrong-order", message).at(&step.id))
+    Some(Violation::new("wrong-order", message).at(step))
 }

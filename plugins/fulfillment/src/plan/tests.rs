@@ -25,24 +25,26 @@ fn ready(tools: &[&str]) -> Plan {
             expected: Tool::named(tool)
                 .map_or("", |tool| tool.operation().postcondition())
                 .to_owned(),
-            has_arguments: false,
+            arguments: None,
         });
     }
     Plan {
-        status: Status::Ready,
+        goal: "a goal".to_owned(),
+        status: PlanStatus::Ready,
+        reason: "a reason".to_owned(),
         steps,
     }
 }
 
 fn needs_human(tools: &[&str]) -> Plan {
     Plan {
-        status: Status::NeedsHuman,
+        status: PlanStatus::NeedsHuman,
         ..ready(tools)
     }
 }
 
 /// Code and step of each fault.
-fn faults(snapshot: &Snapshot, plan: &Plan) -> Vec<(&'static str, String)> {
+fn faults(snapshot: &Snapshot, plan: &Plan) -> Vec<(String, String)> {
     let faults = check(&input(), snapshot, plan);
     faults
         .into_iter()
@@ -50,12 +52,12 @@ fn faults(snapshot: &Snapshot, plan: &Plan) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-fn faults_of_new(plan: &Plan) -> Vec<(&'static str, String)> {
+fn faults_of_new(plan: &Plan) -> Vec<(String, String)> {
     faults(&snapshot(State::New), plan)
 }
 
-fn at(code: &'static str, step: &str) -> (&'static str, String) {
-    (code, step.to_owned())
+fn at(code: &str, step: &str) -> (String, String) {
+    (code.to_owned(), step.to_owned())
 }
 
 fn both_rates(state: State, cents: i64) -> Snapshot {
@@ -301,7 +303,7 @@ fn a_step_expects_exactly_its_tools_postcondition() {
 fn no_tool_takes_arguments() {
     for index in 0..WHOLE.len() {
         let mut plan = ready(&WHOLE);
-        plan.steps[index].has_arguments = true;
+        plan.steps[index].arguments = Some("{}".to_owned());
         assert_eq!(
             faults_of_new(&plan),
             [at("unexpected-arguments", &format!("s{}", index + 1))]
