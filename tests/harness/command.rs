@@ -175,7 +175,7 @@ fn surroundings() -> &'static Path {
     &SURROUNDINGS
 }
 
-/// As [`wharf`], for a program that stands elsewhere.
+/// As [`wharf()`], for a program that stands elsewhere.
 pub fn wharf_at(program: &Path, subcommand: &str) -> Wharf {
     let mut command = in_surroundings(program, surroundings());
     command.args(subcommand.split(' '));
