@@ -104,15 +104,21 @@ impl Archive for FileArchive {
         let folder = self.workspace.output_folder(task);
         durable_folder::ensure(&folder)?;
         durable_folder::sync(durable_folder::parent(&folder))?;
-        for (output, (path, state)) in outputs.iter().zip(surveyed) {
-            match state {
-                FileState::Whole => durable_file::settle(&path)?,
-                _ => durable_file::place(&path, &output.bytes)?,
-            }
-            // One by one: the last of them is the mark that all of them stand.
+        let put = |(output, (path, state)): &(&OutputFile, (PathBuf, FileState))| match state {
+            FileState::Whole => durable_file::settle(path),
+            _ => durable_file::place(path, &output.bytes),
+        };
+        let outputs: Vec<_> = outputs.iter().zip(surveyed).collect();
+        let Some((last, others)) = outputs.split_last() else {
+            return Ok(());
+        };
+        // The last of them is the mark that all of them stand, so the others stand before it.
+        if !others.is_empty() {
+            others.iter().try_for_each(put)?;
             durable_folder::sync(&folder)?;
         }
-        Ok(())
+        put(last)?;
+        Ok(durable_folder::sync(&folder)?)
     }
 }
 
