@@ -109,7 +109,7 @@ pub(super) fn admit(
         principals: std::slice::from_ref(&request.principal),
         faults: faults.as_ref(),
     }
-    .write(&stores.workspace, lock)?;
+    .write(&stores.workspace, lock, &stores.components)?;
     stores.permission.check(&request, None)?;
     let first = TaskState::admission(&request, subject);
     Ok(Admitted {

@@ -14,8 +14,11 @@ use crate::{
     plugin::Plugin,
     sqlite::{error::SqliteError, open::BUSY},
     technologies::{
-        admission::stored_request, archive::FileArchive, journal::SqliteJournal,
-        policy_file::PolicyFile, workspace::Workspace,
+        admission::{KeptComponents, stored_request},
+        archive::FileArchive,
+        journal::SqliteJournal,
+        policy_file::PolicyFile,
+        workspace::Workspace,
     },
     words::{
         error::{Error, Facts, Fault, Kind},
@@ -29,6 +32,7 @@ pub(super) struct Stores {
     pub(super) journal: Arc<SqliteJournal>,
     pub(super) archive: Arc<FileArchive>,
     pub(super) permission: Arc<dyn Permission>,
+    pub(super) components: KeptComponents,
 }
 
 impl Stores {
@@ -58,6 +62,7 @@ impl Stores {
             journal,
             archive,
             permission,
+            components: KeptComponents::default(),
         })
     }
 

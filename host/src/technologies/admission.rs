@@ -5,7 +5,11 @@
 //! while it was not. Everything it writes is put in place whole, in this order: component, request, policy, faults; so a
 //! killed preparation leaves a beginning of that list (after a power loss any part of it), and the same call goes on.
 
-use std::path::PathBuf;
+use std::{
+    collections::HashSet,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
 
 use super::{
     durable_file, durable_folder,
@@ -43,6 +47,11 @@ pub struct Admission<'a> {
     pub faults: Option<&'a Faults>,
 }
 
+/// The components that this process has made durable in one workspace. What was durable once stays so: it is compared again
+/// for every task, but synced once.
+#[derive(Debug, Default)]
+pub struct KeptComponents(Mutex<HashSet<Digest>>);
+
 impl Admission<'_> {
     /// Writes the files of a task that was not admitted yet, in a workspace that was created. What stands already and is
     /// right is not written again, only made durable; a policy beside the same request stays as it is, so that a narrower
@@ -51,7 +60,12 @@ impl Admission<'_> {
     /// # Errors
     /// [`AdmissionError::TaskChanged`] if another request stands there, before anything is written; component bytes of
     /// another digest; a file that stands there and is not what this module writes; [`FileError`].
-    pub fn write(&self, workspace: &Workspace, owner: &TaskLock) -> Result<(), AdmissionError> {
+    pub fn write(
+        &self,
+        workspace: &Workspace,
+        owner: &TaskLock,
+        kept: &KeptComponents,
+    ) -> Result<(), AdmissionError> {
         let task = &self.request.id;
         if owner.folder() != workspace.task_folder(task) {
             return Err(AdmissionError::NotOwned { task: task.clone() });
@@ -70,7 +84,7 @@ impl Admission<'_> {
             stored => stored.is_some(),
         };
         workspace.sweep(owner)?;
-        self.keep_component(workspace)?;
+        self.keep_component(workspace, kept)?;
         let request_file = workspace.request_file(task);
         if stands {
             durable_file::settle(&request_file)?;
@@ -86,14 +100,22 @@ impl Admission<'_> {
         Ok(())
     }
 
-    fn keep_component(&self, workspace: &Workspace) -> Result<(), AdmissionError> {
-        let path = workspace.component_file(&self.request.plugin.digest);
+    fn keep_component(
+        &self,
+        workspace: &Workspace,
+        kept: &KeptComponents,
+    ) -> Result<(), AdmissionError> {
+        let digest = self.request.plugin.digest;
+        let path = workspace.component_file(&digest);
         match durable_file::inspect(&path, self.component)? {
+            FileState::Whole if kept.has(&digest) => return Ok(()),
             FileState::Whole => durable_file::settle(&path)?,
             FileState::Absent | FileState::Torn => durable_file::place(&path, self.component)?,
             FileState::Other => return Err(AdmissionError::ComponentChanged { path }),
         }
-        Ok(durable_folder::sync(&workspace.plugins_folder())?)
+        durable_folder::sync(&workspace.plugins_folder())?;
+        kept.add(digest);
+        Ok(())
     }
 
     fn keep_policy(&self, workspace: &Workspace) -> Result<(), AdmissionError> {
@@ -129,6 +151,20 @@ impl Admission<'_> {
             Some(faults) => durable_file::place(&path, &faults.to_bytes())?,
         }
         Ok(())
+    }
+}
+
+impl KeptComponents {
+    fn has(&self, digest: &Digest) -> bool {
+        self.lock().contains(digest)
+    }
+
+    fn add(&self, digest: Digest) {
+        self.lock().insert(digest);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<Digest>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -311,7 +347,7 @@ mod tests {
             principals: std::slice::from_ref(&request.principal),
             faults,
         }
-        .write(workspace, &owner)
+        .write(workspace, &owner, &KeptComponents::default())
     }
 
     #[test]
@@ -385,7 +421,9 @@ mod tests {
             principals: &[],
             faults: None,
         };
-        let error = admission.write(&workspace, &owner).unwrap_err();
+        let error = admission
+            .write(&workspace, &owner, &KeptComponents::default())
+            .unwrap_err();
         assert_error(error, "component-mismatch", Kind::InvalidInput);
         assert!(workspace.tasks().unwrap().is_empty());
     }
@@ -401,7 +439,9 @@ mod tests {
             principals: &[],
             faults: None,
         };
-        let error = admission.write(&workspace, &other).unwrap_err();
+        let error = admission
+            .write(&workspace, &other, &KeptComponents::default())
+            .unwrap_err();
         assert_error(error, "task-not-owned", Kind::Bug);
     }
 
@@ -533,6 +573,30 @@ mod tests {
         let error = admit(&workspace, &request, None).unwrap_err();
         assert_error(error, "component-changed", Kind::Corrupt);
         assert_eq!(fs::read(&path).unwrap(), b"swapped");
+    }
+
+    #[test]
+    fn a_component_that_was_kept_before_is_still_compared() {
+        let (_folder, workspace) = workspace();
+        let request = request("goal");
+        let owner = workspace.claim(&request.id).unwrap();
+        let kept = KeptComponents::default();
+        let admit = || {
+            Admission {
+                request: &request,
+                component: COMPONENT,
+                principals: &[],
+                faults: None,
+            }
+            .write(&workspace, &owner, &kept)
+        };
+        admit().unwrap();
+        let path = workspace.component_file(&request.plugin.digest);
+        fs::remove_file(&path).unwrap();
+        admit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), COMPONENT);
+        fs::write(&path, b"swapped").unwrap();
+        assert_error(admit().unwrap_err(), "component-changed", Kind::Corrupt);
     }
 
     #[test]
