@@ -14,34 +14,23 @@ use crate::recording::File;
 /// The files beside the databases of a floor.
 pub(crate) struct Files {
     tasks: PathBuf,
-    plugins: PathBuf,
-    component: PathBuf,
 }
 
 impl Files {
-    /// Makes the folders. The component, which is not measured, is a stand-in.
+    /// Makes the folder of the tasks' folders. A component is synced once per process, so it has no part in a task's time.
     pub(crate) fn prepare(workspace: &Path) -> Result<Self> {
-        let (tasks, plugins) = (workspace.join("tasks"), workspace.join("plugins"));
+        let tasks = workspace.join("tasks");
         fs::create_dir_all(&tasks)?;
-        fs::create_dir_all(&plugins)?;
-        let component = plugins.join("component.wasm");
-        fs::write(&component, "stand-in")?;
-        Ok(Self {
-            tasks,
-            plugins,
-            component,
-        })
+        Ok(Self { tasks })
     }
 
-    /// What is durable before the first record: the component, and the task's own files.
+    /// What is durable before the first record.
     pub(crate) fn admit(&self, task: &str, files: &[File]) -> Result<()> {
         let folder = self.tasks.join(task);
         fs::create_dir(&folder)?;
         let mut lock = Handle::create(folder.join(".lock"))?;
         lock.lock()?;
         writeln!(lock, "{}", std::process::id())?;
-        sync(&self.component)?;
-        sync(&self.plugins)?;
         for file in files {
             place(&folder, file)?;
         }
@@ -59,17 +48,21 @@ impl Files {
         Ok(())
     }
 
-    /// The outputs, one after another, the last of which says that all stand.
+    /// The outputs, the last of which says that all stand.
     pub(crate) fn publish(&self, task: &str, outputs: &[File]) -> Result<()> {
         let task = self.tasks.join(task);
         let folder = task.join("output");
         fs::create_dir(&folder)?;
         sync(&task)?;
-        for output in outputs {
+        let Some((last, others)) = outputs.split_last() else {
+            return Ok(());
+        };
+        for output in others {
             place(&folder, output)?;
-            sync(&folder)?;
         }
-        Ok(())
+        sync(&folder)?;
+        place(&folder, last)?;
+        sync(&folder)
     }
 }
 

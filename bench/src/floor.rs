@@ -7,7 +7,7 @@
 use std::{fs, path::Path};
 
 use anyhow::{Result, bail, ensure};
-use rusqlite::{Connection, OptionalExtension as _, Params, params};
+use rusqlite::{Connection, OptionalExtension as _, Params, config::DbConfig, params};
 use wharf::sqlite::migrations::{BUSINESS, HostMigration, MEMORY};
 
 use crate::{
@@ -120,6 +120,8 @@ fn connect(path: &Path, migrations: &[HostMigration]) -> Result<Connection> {
     let is_new = !path.exists();
     let connection = Connection::open(path)?;
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
+    // Else SQLite prepares some cached statements again at every use.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     if is_new {
         for migration in migrations {
             connection.execute_batch(migration.sql)?;

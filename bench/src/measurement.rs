@@ -24,7 +24,9 @@ pub(crate) struct Measured {
     /// Orders per second, the median of the rounds.
     pub(crate) tasks_per_second: f64,
     /// Time of a round over the floor's time of the same round.
-    pub(crate) ratio: Spread,
+    pub(crate) to_floor: Spread,
+    /// Time of a round over that of the floor with files.
+    pub(crate) to_floor_and_files: Spread,
     /// Of all orders.
     pub(crate) p50_millis: f64,
     pub(crate) p99_millis: f64,
@@ -98,13 +100,13 @@ pub(crate) fn measure(setup: &Setup, options: &Options) -> Result<Table> {
         .map(|(name, contender)| Ok((name.text(), contender.close()?)))
         .collect::<Result<_>>()?;
     check_alike(setup)?;
-    let floor = &batches[Name::Floor.text()];
+    let floors = [Name::Floor, Name::FloorAndFiles].map(|name| batches[name.text()].as_slice());
     Ok(Table {
         scenario: setup.scenario,
         rows: Name::ALL
             .map(|name| {
                 let (batches, closing) = (&batches[name.text()], closings[name.text()]);
-                measured(name, batches, floor, closing)
+                measured(name, batches, floors, closing)
             })
             .into(),
     })
@@ -126,23 +128,26 @@ fn record(setup: &Setup) -> Result<()> {
     )?)
 }
 
-fn measured(name: Name, batches: &[Batch], floor: &[Batch], closing: Closing) -> Measured {
+fn measured(name: Name, batches: &[Batch], floors: [&[Batch]; 2], closing: Closing) -> Measured {
     let per_batch = |value: &dyn Fn(&Batch) -> f64| batches.iter().map(value).collect::<Vec<_>>();
     let each: Vec<f64> = batches
         .iter()
         .flat_map(|batch| batch.micros.iter().copied())
         .collect();
-    let ratios: Vec<f64> = batches
-        .iter()
-        .zip(floor)
-        .map(|(batch, floor)| time(batch) / time(floor))
-        .collect();
+    let [to_floor, to_floor_and_files] = floors.map(|floor| {
+        let rounds = batches.iter().zip(floor);
+        let ratios: Vec<f64> = rounds
+            .map(|(batch, floor)| time(batch) / time(floor))
+            .collect();
+        Spread::of(&ratios)
+    });
     Measured {
         name,
         tasks_per_second: median(&per_batch(&|batch| {
             batch.micros.len() as f64 * 1e6 / time(batch)
         })),
-        ratio: Spread::of(&ratios),
+        to_floor,
+        to_floor_and_files,
         p50_millis: median(&each) / 1e3,
         p99_millis: quantile(&each, 0.99) / 1e3,
         cpu_millis: median(&per_batch(&|batch| {

@@ -82,7 +82,7 @@ mod counted {
     fn sync(call: c_long, file: c_int) -> c_int {
         let path = fs::read_link(format!("/proc/self/fd/{file}")).unwrap_or_default();
         let (count, micros) = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("sqlite-wal") => (&LOGS, &DATABASE_MICROS),
+            Some("sqlite-wal" | "sqlite-journal") => (&LOGS, &DATABASE_MICROS),
             Some("sqlite") => (&DATABASES, &DATABASE_MICROS),
             _ => (&FILES, &FILE_MICROS),
         };
