@@ -17,7 +17,7 @@ use crate::{
     },
     plugin::Plugin,
     technologies::{
-        admission::{Admission, stored_request},
+        admission::{Admission, Component, stored_request},
         faults_file::Faults,
         task_lock::TaskLock,
     },
@@ -29,7 +29,8 @@ use crate::{
 };
 
 /// A request that host and plugin accept.
-pub(super) struct Checked {
+pub(super) struct Checked<'n> {
+    component: Component<'n>,
     plugin: Arc<Plugin>,
     subject: Subject,
 }
@@ -42,9 +43,9 @@ pub(super) struct Admitted {
 }
 
 /// Checks without writing anything.
-pub(super) fn check(host: &Host, new: &NewTask) -> Result<Checked, Error> {
+pub(super) fn check<'n>(host: &Host, new: &'n NewTask) -> Result<Checked<'n>, Error> {
     let request = &new.request;
-    check_component(request, &new.component)?;
+    let component = check_component(request, &new.component)?;
     let plugin = host.plugin(Arc::clone(&new.component), request.plugin.digest)?;
     let descriptor = plugin.descriptor();
     if (descriptor.name.as_str(), descriptor.version.as_str())
@@ -73,7 +74,11 @@ pub(super) fn check(host: &Host, new: &NewTask) -> Result<Checked, Error> {
             &SqlLimits::standard(),
         )?;
     }
-    Ok(Checked { plugin, subject })
+    Ok(Checked {
+        component,
+        plugin,
+        subject,
+    })
 }
 
 /// Makes durable what the admitted record relies on: the plugin's tables, the seed, the files of the task.
@@ -81,10 +86,14 @@ pub(super) fn admit(
     stores: &Stores,
     lock: &TaskLock,
     new: &NewTask,
-    checked: Checked,
+    checked: Checked<'_>,
     now: Timestamp,
 ) -> Result<Admitted, Error> {
-    let Checked { plugin, subject } = checked;
+    let Checked {
+        component,
+        plugin,
+        subject,
+    } = checked;
     let request = Arc::new(new.request.clone());
     match stored_request(&stores.workspace, &request.id)? {
         Some(prepared) if prepared.fingerprint() != request.fingerprint() => {
@@ -105,7 +114,7 @@ pub(super) fn admit(
         .map(|lose_response_of| Faults { lose_response_of });
     Admission {
         request: &request,
-        component: &new.component,
+        component,
         principals: std::slice::from_ref(&request.principal),
         faults: faults.as_ref(),
     }
@@ -132,14 +141,17 @@ pub(super) fn check_same(admitted: &Request, new: &NewTask) -> Result<(), Error>
     }
 }
 
-fn check_component(request: &Request, component: &[u8]) -> Result<(), AdmissionError> {
-    let found = Digest::of(component);
-    if found == request.plugin.digest {
-        Ok(())
+fn check_component<'n>(
+    request: &Request,
+    bytes: &'n [u8],
+) -> Result<Component<'n>, AdmissionError> {
+    let component = Component::of(bytes);
+    if component.digest() == request.plugin.digest {
+        Ok(component)
     } else {
         Err(AdmissionError::OtherComponent {
             named: request.plugin.digest,
-            found,
+            found: component.digest(),
         })
     }
 }

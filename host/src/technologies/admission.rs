@@ -39,18 +39,42 @@ pub const MAX_COMPONENT_BYTES: usize = 256 * 1024 * 1024;
 pub struct Admission<'a> {
     /// The request.
     pub request: &'a Request,
-    /// The bytes of the component that the request names by digest.
-    pub component: &'a [u8],
+    /// The component that the request names by digest.
+    pub component: Component<'a>,
     /// Who may act; usually the request's principal alone.
     pub principals: &'a [PrincipalId],
     /// What is to go wrong, if anything.
     pub faults: Option<&'a Faults>,
 }
 
+/// The bytes of a component and the digest of these very bytes, which takes a while to compute.
+#[derive(Debug, Clone, Copy)]
+pub struct Component<'a> {
+    bytes: &'a [u8],
+    digest: Digest,
+}
+
 /// The components that this process has made durable in one workspace. What was durable once stays so: it is compared again
 /// for every task, but synced once.
 #[derive(Debug, Default)]
 pub struct KeptComponents(Mutex<HashSet<Digest>>);
+
+impl<'a> Component<'a> {
+    /// Computes the digest.
+    #[must_use]
+    pub fn of(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            digest: Digest::of(bytes),
+        }
+    }
+
+    /// The digest.
+    #[must_use]
+    pub const fn digest(&self) -> Digest {
+        self.digest
+    }
+}
 
 impl Admission<'_> {
     /// Writes the files of a task that was not admitted yet, in a workspace that was created. What stands already and is
@@ -70,7 +94,7 @@ impl Admission<'_> {
         if owner.folder() != workspace.task_folder(task) {
             return Err(AdmissionError::NotOwned { task: task.clone() });
         }
-        let found = Digest::of(self.component);
+        let found = self.component.digest;
         if found != self.request.plugin.digest {
             return Err(AdmissionError::OtherComponent {
                 named: self.request.plugin.digest,
@@ -105,12 +129,12 @@ impl Admission<'_> {
         workspace: &Workspace,
         kept: &KeptComponents,
     ) -> Result<(), AdmissionError> {
-        let digest = self.request.plugin.digest;
+        let Component { bytes, digest } = self.component;
         let path = workspace.component_file(&digest);
-        match durable_file::inspect(&path, self.component)? {
+        match durable_file::inspect(&path, bytes)? {
             FileState::Whole if kept.has(&digest) => return Ok(()),
             FileState::Whole => durable_file::settle(&path)?,
-            FileState::Absent | FileState::Torn => durable_file::place(&path, self.component)?,
+            FileState::Absent | FileState::Torn => durable_file::place(&path, bytes)?,
             FileState::Other => return Err(AdmissionError::ComponentChanged { path }),
         }
         durable_folder::sync(&workspace.plugins_folder())?;
@@ -343,7 +367,7 @@ mod tests {
         let owner = workspace.claim(&request.id).unwrap();
         Admission {
             request,
-            component: COMPONENT,
+            component: Component::of(COMPONENT),
             principals: std::slice::from_ref(&request.principal),
             faults,
         }
@@ -417,7 +441,7 @@ mod tests {
         let owner = workspace.claim(&request.id).unwrap();
         let admission = Admission {
             request: &request,
-            component: b"another",
+            component: Component::of(b"another"),
             principals: &[],
             faults: None,
         };
@@ -435,7 +459,7 @@ mod tests {
         let other = workspace.claim(&"t2".parse().unwrap()).unwrap();
         let admission = Admission {
             request: &request,
-            component: COMPONENT,
+            component: Component::of(COMPONENT),
             principals: &[],
             faults: None,
         };
@@ -584,7 +608,7 @@ mod tests {
         let admit = || {
             Admission {
                 request: &request,
-                component: COMPONENT,
+                component: Component::of(COMPONENT),
                 principals: &[],
                 faults: None,
             }
