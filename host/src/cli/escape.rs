@@ -1,19 +1,6 @@
-//! Text from elsewhere, made safe to show.
+//! Text made safe: for a terminal, and for a shell.
 
-/// The text with everything escaped that a terminal could obey, that would break a line, or that changes the order of
-/// reading.
-pub(super) fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        let reorders = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if c.is_control() || reorders {
-            safe.extend(c.escape_default());
-        } else {
-            safe.push(c);
-        }
-    }
-    safe
-}
+pub(super) use wharf::words::escape::escaped;
 
 /// A word of a command line, quoted for a POSIX shell where it needs to be.
 pub(super) fn shell_word(word: &str) -> String {
@@ -28,14 +15,6 @@ pub(super) fn shell_word(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_that_a_terminal_obeys_is_left() {
-        assert_eq!(
-            escaped("\u{1b}[2J\u{9b}m\u{202e}\tä✓"),
-            "\\u{1b}[2J\\u{9b}m\\u{202e}\\tä✓"
-        );
-    }
 
     #[test]
     fn a_word_is_quoted_only_where_it_must_be() {

@@ -192,16 +192,35 @@ pub enum Failure {
 
 /// The subject of a task: 1 to 200 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(into = "String", try_from = "String")]
 pub struct Subject(String);
 
 /// The semantic name of one business operation on a subject: 1 to 200 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(into = "String", try_from = "String")]
 pub struct OperationKey(String);
+
+/// The text is too short, too long, or holds NUL.
+#[derive(Debug, thiserror::Error)]
+#[error("a subject or an operation key has 1 to 200 bytes without NUL")]
+pub struct NotAShortText;
 
 macro_rules! short_text {
     ($name:ident) => {
+        impl From<$name> for String {
+            fn from(text: $name) -> Self {
+                text.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = NotAShortText;
+
+            fn try_from(text: String) -> Result<Self, NotAShortText> {
+                Self::new(text).ok_or(NotAShortText)
+            }
+        }
+
         impl $name {
             /// Accepts 1 to 200 bytes without NUL.
             #[must_use]

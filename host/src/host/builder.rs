@@ -133,7 +133,8 @@ struct Inner {
 
 impl Host {
     /// Runs a task until it is finished, stopped at a checkpoint, cancelled or failed. Whatever ends it, what is durable stays,
-    /// and the task can be run again; a finished task answers with its report, calls nobody and changes nothing.
+    /// and the task can be run again; a finished task answers with its report and calls
+    /// neither model nor plugin.
     ///
     /// # Errors
     /// Kind `invalid-input`: the request, the component or the seed is wrong; nothing was written. Any other kind: the task

@@ -3,9 +3,10 @@
 //! Owns the log budget of one call and the text of a panic. Passes lines on as `tracing` events that name plugin and
 //! function, control characters escaped. Never keeps them. Used by the imports (`linker.rs`, `inert.rs`) and by `call.rs`.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use super::limits::PluginLimits;
+use crate::words::escape::escaped;
 
 /// Bytes kept of a panic's text, and of a line of standard output or error.
 const TEXT: usize = 2 * 1024;
@@ -140,20 +141,6 @@ impl GuestLog {
             Level::Error => tracing::error!(plugin, function, "{text}"),
         }
     }
-}
-
-/// The text with everything escaped that a terminal could obey or that changes the order of reading.
-pub(super) fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        let reorders = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if c.is_control() || reorders {
-            let _ = write!(safe, "{}", c.escape_default());
-        } else {
-            safe.push(c);
-        }
-    }
-    safe
 }
 
 /// The text, escaped and cut to a few hundred bytes, for an error message.

@@ -1,10 +1,11 @@
 //! The lowest layer: the words every other layer speaks.
 //!
-//! Identifiers, digests, JSON text, time and errors. Nothing here does IO, and nothing here knows what a
+//! Identifiers, digests, JSON text, time, errors and text that is safe to show. Nothing here does IO, and nothing here knows what a
 //! task, a plan or a plugin is.
 
 pub mod clock;
 pub mod digest;
 pub mod error;
+pub mod escape;
 pub mod id;
 pub mod json;

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::operations::StepRecord;
 use crate::{
-    core::ports::archive::Evidence,
+    core::{contract::OperationKey, ports::archive::Evidence},
     words::{
         digest::Digest,
         json::{self, JsonText},
@@ -20,6 +21,18 @@ impl Evidence {
             id: Digest::of(&bytes),
             bytes,
         }
+    }
+}
+
+impl StepRecord {
+    /// The evidence of this record, for a step with this tool in a request with this fingerprint.
+    #[must_use]
+    pub fn evidence(&self, tool: &str, fingerprint: Digest) -> Evidence {
+        let (tool, fingerprint) = self.origin.as_ref().map_or((tool, fingerprint), |origin| {
+            (&*origin.tool, origin.fingerprint)
+        });
+        let key = self.operation_key.as_ref().map(OperationKey::as_str);
+        Evidence::of(fingerprint, tool, key, &self.data)
     }
 }
 

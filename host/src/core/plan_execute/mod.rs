@@ -8,6 +8,7 @@ pub mod report;
 mod report_markdown;
 mod stages;
 pub mod state;
+mod transitions;
 pub mod stop;
 pub mod structure;
 mod view;

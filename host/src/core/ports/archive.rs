@@ -17,7 +17,8 @@ pub trait Archive: Send + Sync {
     /// What stands under an output's name, compared with what should.
     fn inspect_output(&self, task: &TaskId, output: &OutputFile) -> Result<FileState, Error>;
 
-    /// Writes the outputs in the given order, each through a temporary file, a sync, a rename and a sync of the directory.
+    /// Writes the outputs, each through a temporary file, a sync and a rename. The last one marks completeness: all others and
+    /// the directory are synced before it is put in place, and the directory again after it.
     /// An output that stands already with the same bytes is left alone; with other bytes it is an error of kind `conflict`,
     /// found before anything is written. Durable when it returns.
     fn publish(&self, task: &TaskId, outputs: &[OutputFile]) -> Result<(), Error>;

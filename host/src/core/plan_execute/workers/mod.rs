@@ -48,7 +48,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// The Workers of one task. `workspace` comes before the scope of its working set.
+    /// The Workers of one task.
     #[must_use]
     pub fn workers(self) -> Workers<TaskState> {
         Workers {

@@ -1,0 +1,30 @@
+//! Text from elsewhere (plugins, models, files), made safe to show.
+
+/// The text with everything escaped that a terminal could obey, that would break a line, or that changes the order of
+/// reading.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        let reorders = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        if c.is_control() || reorders {
+            safe.extend(c.escape_default());
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_left() {
+        assert_eq!(
+            escaped("\u{1b}[2J\u{9b}m\u{202e}\tä✓"),
+            "\\u{1b}[2J\\u{9b}m\\u{202e}\\tä✓"
+        );
+    }
+}
