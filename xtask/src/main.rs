@@ -1,6 +1,6 @@
 //! The project's build tool, called as `cargo xtask COMMAND`.
 //!
-//! One file per command (`bench`, `demo`, `test`, `guests`), each with one public `run`; below them the
+//! One file per command (`demo`, `measure`, `test`, `guests`), each with one public `run`; below them the
 //! pieces they share. Nothing here is part of the product, and nothing here knows a domain.
 
 #![allow(
@@ -10,9 +10,9 @@
     reason = "a build tool for the terminal: it reads its arguments, takes the time and prints"
 )]
 
-mod bench;
 mod demo;
 mod guests;
+mod measure;
 mod test;
 
 mod host;
@@ -33,6 +33,7 @@ usage: cargo xtask COMMAND
   bench [ARGS]     build everything and measure tasks beside a native floor
   demo [ARGS]      build everything and run `wharf demo ARGS`
   guests           build the plugins only, into target/plugins
+  tau2 [ARGS]      build everything and run the tasks of tau2-bench retail; --help says how to get them
   test [--quick]   format, lints, licences, all tests; --quick leaves out licences and documentation
 
 CONTRIBUTING.md says what each needs and where its results are.";
@@ -48,7 +49,7 @@ fn run() -> Result<ExitCode> {
     let words = words()?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["bench", arguments @ ..] => bench::run(arguments),
+        [name @ ("bench" | "tau2"), arguments @ ..] => measure::run(name, arguments),
         ["demo", arguments @ ..] => demo::run(arguments),
         ["guests"] => guests::run(),
         ["test"] => test::run(test::Extent::Full),

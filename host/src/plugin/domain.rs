@@ -258,6 +258,13 @@ impl PreparedStep for Prepared {
             step,
             tool,
         } = *self;
+        tracing::debug!(
+            plugin = &*linked.name,
+            task = task.id,
+            step = step.id,
+            tool = step.tool,
+            "performing"
+        );
         let found = sandbox.run_with(sql, |store, exports, transaction| {
             exports
                 .wharf_domain_tools()
