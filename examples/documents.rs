@@ -1,4 +1,7 @@
-//! The guide for embedders as documentation tests: what it shows compiles.
+//! Guides as documentation tests: what they show compiles.
 
 #[doc = include_str!("../docs/embedding.md")]
 pub mod embedding {}
+
+#[doc = include_str!("../docs/contract.md")]
+pub mod contract {}

@@ -30,6 +30,9 @@ fn documents() -> Vec<PathBuf> {
         markdown(""),
         markdown("docs"),
         markdown("plugins/fulfillment"),
+        markdown("plugins/retail"),
+        markdown("plugins/sdk"),
+        markdown("wit"),
     ]
     .concat()
 }
@@ -51,6 +54,11 @@ fn an_operator_can_follow_the_guide() {
 #[test]
 fn a_plugin_author_gets_from_an_empty_folder_to_a_run() {
     follow("docs/plugin-authors.md");
+}
+
+#[test]
+fn what_the_page_on_the_contract_shows_runs() {
+    follow("docs/contract.md");
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! The core knows no domain: no word of the reference domain stands under `host/src`, save in the file that declares the
-//! demo's options.
+//! The core knows no domain: no word of the two domains stands under `host/src`, save in the file that declares the demo's
+//! options.
 
 use wharf_tests::{root, sources};
 
-/// Its inputs, tables, columns and tools, wherever they stand, in other words too. Not `state` and `cost`, which every language
+/// Their inputs, tables, columns and tools, wherever they stand, in other words too. Not `state` and `cost`, which every language
 /// of programs needs.
-const WORDS: [&str; 16] = [
+const WORDS: [&str; 29] = [
     "orderId",
     "order_id",
     "maxShippingCents",
@@ -22,10 +22,26 @@ const WORDS: [&str; 16] = [
     "inventory",
     "receipt",
     "carrier",
+    "retail",
+    "tau2",
+    "customer",
+    "user_id",
+    "userId",
+    "item_id",
+    "find_user",
+    "get_product",
+    "payment_method",
+    "pending_order",
+    "delivered_order",
+    "human_agents",
+    "gift_card",
 ];
 
 /// Those that are part of harmless words: only as words of their own.
-const WHOLE_WORDS: [&str; 6] = ["quantity", "stock", "sku", "cents", "rates", "orders"];
+const WHOLE_WORDS: [&str; 10] = [
+    "quantity", "stock", "sku", "cents", "rates", "orders", "products", "variants", "payments",
+    "users",
+];
 
 const EXCEPTION: &str = "cli/demo.rs";
 

@@ -6,10 +6,12 @@
 )]
 
 mod architecture;
+mod contract;
 mod documents;
 mod domain_words;
 mod examples;
 mod outside;
+mod tau2;
 
 mod checkpoints;
 mod context;

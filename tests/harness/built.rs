@@ -13,29 +13,42 @@ use super::root;
 
 /// The program `wharf`, of the profile that the tests themselves have.
 pub fn program() -> &'static Path {
-    static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
-        let program = profile_folder().join("wharf");
-        if modified(&program) < newest(&root().join("host")) {
-            // All members, so that cargo picks the same features of the dependencies and compiles them once.
-            cargo(&[
-                "build",
-                "--workspace",
-                "--bins",
-                "--profile",
-                &profile(),
-                "--target-dir",
-                &target_folder().to_string_lossy(),
-            ]);
-        }
-        assert!(program.is_file(), "{} is missing", program.display());
-        program
-    });
+    static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| built("wharf", "host"));
     &PROGRAM
+}
+
+/// The program behind `cargo xtask tau2`.
+pub fn tau2() -> PathBuf {
+    built("wharf-tau2", "tau2")
+}
+
+/// A program, not older than its sources.
+fn built(program: &str, sources: &str) -> PathBuf {
+    let program = profile_folder().join(program);
+    if modified(&program) < newest(&root().join(sources)) {
+        // All members, so that cargo picks the same features of the dependencies and compiles them once.
+        cargo(&[
+            "build",
+            "--workspace",
+            "--bins",
+            "--profile",
+            &profile(),
+            "--target-dir",
+            &target_folder().to_string_lossy(),
+        ]);
+    }
+    assert!(program.is_file(), "{} is missing", program.display());
+    program
 }
 
 /// The component of a plugin, such as `fulfillment`.
 pub fn plugin(name: &str) -> PathBuf {
-    guests().join("plugins").join(format!("{name}.wasm"))
+    plugins().join(format!("{name}.wasm"))
+}
+
+/// The folder of the plugins' components.
+pub fn plugins() -> PathBuf {
+    guests().join("plugins")
 }
 
 /// The component of a guest that misbehaves on request, such as `probe`.
