@@ -1,7 +1,7 @@
 //! Tests with a plugin that misbehaves on request (`tests/guests/probe`).
 //!
 //! Owns how that plugin is built, once per process, and loaded. Where machine code is kept from run to run, it is kept
-//! beside the other build products.
+//! beside the other build results.
 
 mod answers;
 mod caching;
