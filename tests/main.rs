@@ -27,6 +27,7 @@ mod two_tasks;
 mod cancel;
 mod clock;
 mod crash;
+mod crash_matrix;
 mod permission;
 mod runners;
 mod stores;

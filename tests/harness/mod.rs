@@ -9,13 +9,16 @@
 
 pub mod built;
 pub mod command;
+pub mod crash_matrix;
 pub mod demo;
+pub mod disk;
 pub mod effects;
 pub mod gated;
 pub mod library;
 pub mod patience;
 pub mod rows;
 pub mod script;
+pub mod trace;
 pub mod unprivileged;
 pub mod workspace;
 

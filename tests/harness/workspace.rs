@@ -27,6 +27,29 @@ impl Workspace {
         }
     }
 
+    /// A workspace with these files and folders, by their paths relative to [`Self::folder`].
+    pub fn of(files: BTreeMap<PathBuf, Option<Vec<u8>>>) -> Self {
+        let workspace = Self::new();
+        for (path, content) in files {
+            let path = workspace.folder().join(path);
+            match content {
+                Some(bytes) => fs::write(path, bytes).unwrap(),
+                None => fs::create_dir_all(path).unwrap(),
+            }
+        }
+        workspace
+    }
+
+    /// The folder that holds the workspace's directory, and what is handed in.
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    /// Leaves it where it is, to be looked at.
+    pub fn keep(self) -> PathBuf {
+        self.folder.keep()
+    }
+
     /// The workspace's directory.
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("workspace")

@@ -31,7 +31,6 @@ use crate::{
         request::Request,
     },
     plugin::{CompileCache, EngineLimits, Plugin, PluginEngine, PluginLimits, VerifiedBytes},
-    sqlite::open::BUSY,
     technologies::{
         admission::{stored_component, stored_request},
         archive::FileArchive,
@@ -103,7 +102,10 @@ pub fn audit(
     compile_cache: Option<&Path>,
 ) -> Result<AuditReport, Error> {
     let workspace = Workspace::open(directory)?;
-    let Some(tenant) = stores::tenant_of(&workspace)? else {
+    let (Some(tenant), Some(journal)) = (
+        stores::tenant_of(&workspace)?,
+        stores::journal_of(&workspace)?,
+    ) else {
         return match task.cloned() {
             Some(task) => Err(RunError::UnknownTask { task }.into()),
             None => Ok(AuditReport {
@@ -118,7 +120,7 @@ pub fn audit(
             &tenant,
             SqlLimits::standard(),
         )?),
-        journal: SqliteJournal::open_read_only(&workspace.memory_database(), BUSY)?,
+        journal,
         archive: Arc::new(FileArchive::new(workspace.clone())),
         engine: PluginEngine::new(EngineLimits::standard())?,
         cache: compile_cache.map(CompileCache::open).transpose()?,

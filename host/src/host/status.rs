@@ -8,11 +8,10 @@ use std::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{opening::fold, run::RunError};
+use super::{opening::fold, run::RunError, stores::journal_of};
 use crate::{
     core::{machine::Loop as _, ports::journal::Journal as _, view::View},
-    sqlite::open::BUSY,
-    technologies::{admission::stored_request, journal::SqliteJournal, workspace::Workspace},
+    technologies::{admission::stored_request, workspace::Workspace},
     words::{error::Error, id::TaskId},
 };
 
@@ -40,7 +39,7 @@ pub struct TaskStatus {
 /// `no-task` if the directory is no workspace; a journal that cannot be read.
 pub fn tasks(directory: &Path) -> Result<Vec<TaskId>, Error> {
     let workspace = Workspace::open(directory)?;
-    SqliteJournal::open_read_only(&workspace.memory_database(), BUSY)?.tasks()
+    journal_of(&workspace)?.map_or_else(|| Ok(Vec::new()), |journal| journal.tasks())
 }
 
 /// Folds a task's journal.
@@ -49,7 +48,8 @@ pub fn tasks(directory: &Path) -> Result<Vec<TaskId>, Error> {
 /// `no-task` if there is none; a journal or request that is damaged.
 pub fn status(directory: &Path, task: &TaskId, now: Timestamp) -> Result<TaskStatus, Error> {
     let workspace = Workspace::open(directory)?;
-    let stored = SqliteJournal::open_read_only(&workspace.memory_database(), BUSY)?.load(task)?;
+    let stored =
+        journal_of(&workspace)?.map_or_else(|| Ok(Vec::new()), |journal| journal.load(task))?;
     if stored.is_empty() {
         return Err(RunError::UnknownTask { task: task.clone() }.into());
     }

@@ -129,12 +129,8 @@ pub(super) fn tenant_of(workspace: &Workspace) -> Result<Option<TenantId>, Error
     if let Some(tenant) = BusinessStore::tenant_of(&business)? {
         return Ok(Some(tenant));
     }
-    let journal = SqliteJournal::open_read_only(&workspace.memory_database(), BUSY);
-    let tasks = match journal.and_then(|journal| journal.tasks()) {
-        Ok(tasks) => tasks,
-        Err(error) if error.code() == "schema-older" => Vec::new(),
-        Err(error) => return Err(error),
-    };
+    let journal = SqliteJournal::open_read_only(&workspace.memory_database(), BUSY)?;
+    let tasks = journal.map_or_else(|| Ok(Vec::new()), |journal| journal.tasks())?;
     if tasks.is_empty() {
         Ok(None)
     } else if business.exists() {
@@ -142,6 +138,30 @@ pub(super) fn tenant_of(workspace: &Workspace) -> Result<Option<TenantId>, Error
         Err(RunError::TenantMissing { directory }.into())
     } else {
         Err(SqliteError::Missing { path: business }.into())
+    }
+}
+
+/// The journals of a workspace, for reading; none: its preparation did not end.
+///
+/// # Errors
+/// The journals cannot be read, or are gone, although there are tasks.
+pub(super) fn journal_of(workspace: &Workspace) -> Result<Option<SqliteJournal>, Error> {
+    let path = workspace.memory_database();
+    if let Some(journal) = SqliteJournal::open_read_only(&path, BUSY)? {
+        return Ok(Some(journal));
+    }
+    let Some(tenant) = BusinessStore::tenant_of(&workspace.business_database())? else {
+        return Ok(None);
+    };
+    let business = BusinessStore::open_read_only(
+        &workspace.business_database(),
+        &tenant,
+        SqlLimits::standard(),
+    )?;
+    if business.anchored_tasks()?.is_empty() {
+        Ok(None)
+    } else {
+        Err(SqliteError::Missing { path }.into())
     }
 }
 

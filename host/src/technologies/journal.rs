@@ -98,23 +98,29 @@ impl SqliteJournal {
     }
 
     /// Opens an existing file without writing; [`Journal::append`] and [`Journal::settle`] are refused. Leaves no file
-    /// beside it.
+    /// beside it. None: there is no file, or one whose preparation did not get as far as its tables.
     ///
     /// # Errors
-    /// As [`Self::open`]; also a missing file and an older schema.
-    pub fn open_read_only(path: &Path, busy: Duration) -> Result<Self, Error> {
+    /// As [`Self::open`]; also an older schema.
+    pub fn open_read_only(path: &Path, busy: Duration) -> Result<Option<Self>, Error> {
+        if !path.exists() {
+            return Ok(None);
+        }
         let file = path.to_owned();
         let readers = Readers::new(move || {
             let connection = open::read_only(&file, busy)?;
             migrations::require(&connection, &file, MEMORY)?;
             Ok(connection)
         });
-        readers.give_back(readers.take()?);
-        Ok(Self {
+        match readers.take() {
+            Err(SqliteError::OlderSchema { found: 0, .. }) => return Ok(None),
+            other => readers.give_back(other?),
+        }
+        Ok(Some(Self {
             readers,
             writer: None,
             path: path.to_owned(),
-        })
+        }))
     }
 
     /// How many commits with a sync this journal has made since it was opened, preparation aside.
@@ -353,11 +359,14 @@ mod tests {
     #[test]
     fn reading_writes_nothing_and_refuses_to() {
         let folder = tempfile::tempdir().unwrap();
-        let missing = SqliteJournal::open_read_only(&path(&folder), open::BUSY);
-        assert_eq!(missing.err().unwrap().code(), "database-missing");
+        let read = || SqliteJournal::open_read_only(&path(&folder), open::BUSY).unwrap();
+        assert!(read().is_none(), "there is no file");
+        // A preparation that was cut short.
+        drop(open::read_write(&path(&folder), open::BUSY, |_| Ok(())).unwrap());
+        assert!(read().is_none(), "there is no table");
         open(&folder).append(&task("t"), &records(1..=1)).unwrap();
         let before = fs::read(path(&folder)).unwrap();
-        let journal = SqliteJournal::open_read_only(&path(&folder), open::BUSY).unwrap();
+        let journal = read().unwrap();
         assert_eq!(journal.load(&task("t")).unwrap(), records(1..=1));
         for refused in [
             journal.settle(),
