@@ -25,6 +25,7 @@ mod scenarios;
 mod two_tasks;
 
 mod cancel;
+mod many_tasks;
 mod clock;
 mod crash;
 mod crash_matrix;

@@ -17,6 +17,7 @@ use super::{
     fault::{CallError, CallFault},
     limits::PluginLimits,
     log::{GuestLog, excerpt},
+    slots::{Overloaded, Slot},
     state::{CallState, Stop, Transaction},
 };
 use crate::{
@@ -49,8 +50,10 @@ impl Linked {
         Ok(answer)
     }
 
-    /// A fresh sandbox whose time for one call runs from now.
+    /// A fresh sandbox, in its turn; the time for one call runs from then.
     pub(super) fn sandbox(self: &Arc<Self>, function: &'static str) -> Result<Sandbox, Error> {
+        let slot = self.engine.slots().take();
+        let slot = slot.map_err(|Overloaded| self.refused(function, CallFault::Overloaded))?;
         let log = GuestLog::new(Arc::clone(&self.name), function, &self.limits);
         let mut store = store(&self.engine, self.limits, log);
         match self.pre.instantiate(&mut store) {
@@ -60,6 +63,7 @@ impl Linked {
                 store,
                 exports,
                 ends: None,
+                _slot: slot,
             }),
             Err(error) => Err(self.failed(store, function, error)),
         }
@@ -220,6 +224,8 @@ pub(super) struct Sandbox {
     exports: Exports,
     /// In a batch: the tick at which it is over.
     ends: Option<u64>,
+    /// Given on after the store is gone.
+    _slot: Slot,
 }
 
 impl Sandbox {

@@ -27,6 +27,7 @@ use super::{
     fault::LoadError,
     limits::{EngineLimits, MEMORIES_PER_SANDBOX},
     linker,
+    slots::Slots,
     state::CallState,
 };
 use crate::words::{
@@ -52,6 +53,7 @@ struct Shared {
     /// Components stay for as long as the engine: loading a digest again compiles nothing.
     components: Mutex<HashMap<Digest, Arc<Mutex<Option<Component>>>>>,
     compiles: AtomicU64,
+    slots: Arc<Slots>,
     ticker: Ticker,
 }
 
@@ -81,6 +83,7 @@ impl PluginEngine {
         let ticker = Ticker::start(engine.clone(), ticker).map_err(EngineError::NoThread)?;
         Ok(Self(Arc::new(Shared {
             engine,
+            slots: Slots::new(limits.sandboxes, limits.queue, limits.queue_millis),
             limits,
             linker,
             components: Mutex::default(),
@@ -107,6 +110,10 @@ impl PluginEngine {
 
     pub(super) fn linker(&self) -> &Linker<CallState> {
         &self.0.linker
+    }
+
+    pub(super) fn slots(&self) -> &Arc<Slots> {
+        &self.0.slots
     }
 
     /// Ticks since the engine started.

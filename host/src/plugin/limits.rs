@@ -56,8 +56,12 @@ pub struct PluginLimits {
 /// What the engine sets aside. A plugin's own limits must lie within.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineLimits {
-    /// Sandboxes that exist at the same time; one more is refused as `plugin-overloaded`.
+    /// Sandboxes that exist at the same time; a call that would need one more waits for its turn.
     pub sandboxes: NonZeroU32,
+    /// Calls that wait at the same time; one more is refused as `plugin-overloaded`.
+    pub queue: NonZeroU32,
+    /// Milliseconds that a call waits before it is refused as `plugin-overloaded`. Not part of the call's own time.
+    pub queue_millis: NonZeroU64,
     /// The most that [`PluginLimits::memory_bytes`] may be. Address space of [`MEMORIES_PER_SANDBOX`] times this is
     /// reserved per sandbox, never committed before it is used.
     pub memory_bytes: NonZeroUsize,
@@ -158,12 +162,14 @@ impl PluginLimits {
 }
 
 impl EngineLimits {
-    /// 32 sandboxes at the same time, each with up to 256 MiB of memory, 100,000 table elements and 64 instances, and
+    /// 32 sandboxes at the same time, 1000 calls that wait up to 10 seconds; each sandbox with up to 256 MiB of memory, 100,000 table elements and 64 instances, and
     /// 512 KiB of stack. Reserves about 16 GiB of address space, and commits next to nothing.
     #[must_use]
     pub const fn standard() -> Self {
         Self {
             sandboxes: nonzero!(NonZeroU32, 32),
+            queue: nonzero!(NonZeroU32, 1_000),
+            queue_millis: nonzero!(NonZeroU64, 10_000),
             memory_bytes: nonzero!(NonZeroUsize, 256 * MIB),
             table_elements: nonzero!(NonZeroUsize, 100_000),
             instances: nonzero!(NonZeroU32, 64),

@@ -21,6 +21,7 @@ mod call;
 mod inert;
 mod linker;
 mod log;
+mod slots;
 mod state;
 
 mod bindings;

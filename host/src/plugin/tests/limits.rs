@@ -290,6 +290,7 @@ fn message_bytes() {
 fn sandboxes() {
     let few = EngineLimits {
         sandboxes: 1.try_into().unwrap(),
+        queue_millis: 1.try_into().unwrap(),
         ..EngineLimits::small()
     };
     let cache = CompileCache::open(target().join("guests/compiled")).unwrap();

@@ -1,0 +1,100 @@
+//! Many tasks at once in one workspace: the last stock is sold once (R4), nothing is lost (R2), and nobody who looks on is in
+//! the way (R3).
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
+
+use jiff::Timestamp;
+use wharf::{
+    Host, Outcome, PlanExecute, Planner, Request, RunOptions, Status, Task,
+    host::{Finished, status, tasks},
+};
+use wharf_tests::{Workspace, demo, library, wharf};
+
+/// A task for one piece, on a subject of its own.
+fn order(number: usize) -> Task {
+    let mut request = demo::request();
+    request["id"] = format!("task-{number}").into();
+    request["input"]["orderId"] = format!("ORDER-{number}").into();
+    request["input"]["quantity"] = 1.into();
+    let request = Request::read(&request.to_string()).unwrap();
+    Task::new(request, demo::component())
+}
+
+/// Runs tasks at the same time.
+fn run_all(host: &Host, tasks: impl Iterator<Item = Task>) -> Vec<Finished> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    let runs: Vec<_> = tasks
+        .map(|task| {
+            let host = host.clone();
+            runtime.spawn(async move {
+                let pattern = PlanExecute::new(Planner::Search);
+                host.run(&pattern, task, RunOptions::default()).await
+            })
+        })
+        .collect();
+    runs.into_iter()
+        .map(|run| match runtime.block_on(run).unwrap().unwrap() {
+            Outcome::Finished(finished) => finished,
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+#[test]
+fn of_many_orders_at_once_exactly_as_many_complete_as_there_is_stock() {
+    const TASKS: usize = 64;
+    const STOCK: usize = 10;
+    let workspace = Workspace::new();
+    let host = library::host(workspace.path());
+    let first = order(0).with_seed(demo::seed("stable"));
+    let mut finished = vec![library::finish(&host, Planner::Search, first)];
+
+    let done = Arc::new(AtomicBool::new(false));
+    let pollers: Vec<_> = (0..8)
+        .map(|_| {
+            let (done, directory) = (Arc::clone(&done), workspace.path());
+            thread::spawn(move || {
+                let mut looks = 0;
+                while !done.load(Ordering::Relaxed) {
+                    for task in tasks(&directory).unwrap() {
+                        status(&directory, &task, Timestamp::now()).unwrap();
+                        looks += 1;
+                    }
+                }
+                looks
+            })
+        })
+        .collect();
+    finished.extend(run_all(&host, (1..TASKS).map(order)));
+    done.store(true, Ordering::Relaxed);
+    for poller in pollers {
+        assert!(poller.join().unwrap() > 0);
+    }
+
+    let count = |status: Status| finished.iter().filter(|task| task.status == status).count();
+    assert_eq!(count(Status::Completed), STOCK);
+    assert_eq!(count(Status::NeedsHuman), TASKS - STOCK);
+    assert_eq!(workspace.select("SELECT stock FROM inventory"), ["0"]);
+    let rows = |sql: &str| workspace.select(sql).len();
+    assert_eq!(rows("SELECT 1 FROM orders WHERE state = 'shipped'"), STOCK);
+    assert_eq!(rows("SELECT 1 FROM orders WHERE state <> 'shipped'"), 0);
+    assert_eq!(rows("SELECT 1 FROM wharf_ledger"), STOCK * 4);
+    assert_eq!(
+        rows("SELECT 1 FROM wharf_ledger GROUP BY subject HAVING count(*) <> 4"),
+        0
+    );
+    drop(host);
+    let audit = wharf("audit").dir(workspace.path()).json().run().exits(0);
+    let audited = audit.document()["tasks"].as_array().unwrap().len();
+    assert_eq!(audited, TASKS);
+}
