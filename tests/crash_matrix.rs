@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use wharf_tests::{
     Workspace, built,
     crash_matrix::{Case, Covered, PowerLosses},
-    root, sha256,
+    probe, root, sha256,
 };
 
 /// Disks at each sync on which some of the unsynced changes are lost; one more, on which all are, goes without saying.
@@ -83,19 +83,13 @@ fn retail() -> Case {
 
 /// A plugin that never asks whether it has done its one operation before: each call adds a row.
 fn unguarded() -> Case {
-    let component = built::test_guest("probe");
-    let digest = sha256(&fs::read(&component).unwrap());
-    let request = json!({
-        "id": "count", "tenant": "tenant", "principal": "somebody",
-        "goal": "execute:INSERT INTO things SELECT 'n' || count(*) FROM things",
-        "plugin": {"name": "probe", "version": "0.1.0", "digest": digest},
-        "budgets": {"maxPlans": 2, "maxActions": 4, "deadlineSeconds": 3600},
-        "input": {},
-    });
-    let plan = json!({"goal": "Once.", "status": "ready", "reason": "Asked for.", "steps": [
-        {"id": "s1", "tool": "change", "dependsOn": [], "expected": "changed"},
-    ]});
-    Case::scripted(component, request, plan, None)
+    let goal = "execute:INSERT INTO things SELECT 'n' || count(*) FROM things";
+    Case::scripted(
+        probe::component(),
+        probe::request(goal),
+        probe::plan("change"),
+        None,
+    )
 }
 
 fn chain(expected: &str, steps: &[(&str, Value)]) -> Value {

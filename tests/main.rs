@@ -18,6 +18,7 @@ mod context;
 mod input;
 mod output;
 mod planner;
+mod plugin_faults;
 mod plans;
 mod records;
 mod replay;

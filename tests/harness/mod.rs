@@ -16,6 +16,7 @@ pub mod effects;
 pub mod gated;
 pub mod library;
 pub mod patience;
+pub mod probe;
 pub mod rows;
 pub mod script;
 pub mod trace;
