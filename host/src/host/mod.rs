@@ -12,6 +12,7 @@ mod run;
 mod status;
 mod stores;
 mod task;
+mod workspace_context;
 
 pub use audit::{AuditReport, Finding, TaskAudit, audit};
 pub use builder::{Host, HostBuilder};
