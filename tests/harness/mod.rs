@@ -14,6 +14,7 @@ pub mod effects;
 pub mod gated;
 pub mod library;
 pub mod patience;
+pub mod redis;
 pub mod rows;
 pub mod script;
 pub mod unprivileged;
