@@ -28,6 +28,7 @@ mod cancel;
 mod clock;
 mod crash;
 mod permission;
+mod redis;
 mod runners;
 mod stores;
 mod tamper;

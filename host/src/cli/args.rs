@@ -21,9 +21,10 @@ Exit codes:
     1  anything else
 
 Environment:
-  WHARF_LOG       what is logged to standard error, such as `info` or `wharf=debug`; default `warn`
-  NO_COLOR        no colours
-  XDG_CACHE_HOME  where compiled plugins are kept, in the folder `wharf`";
+  WHARF_LOG             what is logged to standard error, such as `info` or `wharf=debug`; default `warn`
+  WHARF_REDIS_PASSWORD  the password of a Redis whose address has none; others can read command lines
+  NO_COLOR              no colours
+  XDG_CACHE_HOME        where compiled plugins are kept, in the folder `wharf`";
 
 /// Runs plan-and-execute tasks whose business domain lives in sandboxed WebAssembly plugins.
 #[derive(Debug, Parser)]

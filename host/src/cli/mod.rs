@@ -7,6 +7,7 @@
 mod args;
 mod environment;
 mod exit;
+mod secret;
 mod usage;
 
 mod audit;

@@ -6,9 +6,13 @@ use clap::{
     Args, ValueEnum,
     builder::{OsStringValueParser, TypedValueParser as _},
 };
-use wharf::{Checkpoint, Error, PlanExecute, Planner, technologies::script_planner::ScriptPlanner};
+use wharf::{
+    Checkpoint, Error, PlanExecute, Planner,
+    core::ports::context::Context,
+    technologies::{redis_context::RedisContext, script_planner::ScriptPlanner},
+};
 
-use super::error::CliError;
+use super::{environment::Environment, error::CliError, secret::TypedAddress};
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -16,9 +20,9 @@ pub(super) struct WayArgs {
     /// Who proposes plans: `search` needs no model; `script:FILE` holds a model's answers, one JSON object per line.
     #[arg(long, value_name = "search|script:FILE", default_value = "search", value_parser = OsStringValueParser::new().try_map(planner))]
     planner: PlannerChoice,
-    /// Where working sets are kept while the task runs.
+    /// Where working sets are kept while the task runs: in memory, or in a Redis at `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`.
     // Read leniently: what looks like an address may hold a password, and must not stand in an error.
-    #[arg(long, value_name = "embedded", default_value = "embedded", value_parser = OsStringValueParser::new().map(context))]
+    #[arg(long, value_name = "embedded|ADDRESS", default_value = "embedded", value_parser = OsStringValueParser::new().map(context))]
     context: ContextChoice,
     /// Stops when a plan was accepted, before its effects; when one step was completed; or when the report is durable, before
     /// anything is published.
@@ -30,18 +34,22 @@ pub(super) struct WayArgs {
 pub(super) struct Way {
     /// The pattern with its planner.
     pub(super) pattern: PlanExecute,
+    /// Where working sets are kept; none: in the host's own memory.
+    pub(super) context: Option<Arc<dyn Context>>,
     /// Where to stop, if anywhere.
     pub(super) stop_after: Option<Checkpoint>,
 }
 
 impl WayArgs {
-    /// Reads the script, where one is named. Writes nothing.
-    pub(super) fn resolve(&self) -> Result<Way, Error> {
-        match self.context {
-            ContextChoice::Embedded => (),
-            ContextChoice::Redis => return Err(CliError::NoRedis.into()),
+    /// Reads the script, where one is named. Writes nothing, connects to nothing.
+    pub(super) fn resolve(&self, environment: &Environment) -> Result<Way, Error> {
+        let context: Option<Arc<dyn Context>> = match &self.context {
+            ContextChoice::Embedded => None,
+            ContextChoice::Redis(address) => {
+                Some(Arc::new(RedisContext::new(address.read(environment)?)))
+            }
             ContextChoice::Other => return Err(CliError::UnknownContext.into()),
-        }
+        };
         let planner = match &self.planner {
             PlannerChoice::Search => Planner::Search,
             PlannerChoice::Script(path) => Planner::Model(Arc::new(ScriptPlanner::read(path)?)),
@@ -54,6 +62,7 @@ impl WayArgs {
         });
         Ok(Way {
             pattern: PlanExecute::new(planner),
+            context,
             stop_after,
         })
     }
@@ -66,10 +75,10 @@ enum PlannerChoice {
     Model,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum ContextChoice {
     Embedded,
-    Redis,
+    Redis(TypedAddress),
     Other,
 }
 
@@ -109,10 +118,10 @@ fn path(bytes: &[u8]) -> Option<PathBuf> {
 }
 
 fn context(typed: OsString) -> ContextChoice {
-    match typed.to_str() {
-        Some("embedded") => ContextChoice::Embedded,
-        Some(address) if address.starts_with("redis://") || address.starts_with("rediss://") => {
-            ContextChoice::Redis
+    match typed.into_string() {
+        Ok(name) if name == "embedded" => ContextChoice::Embedded,
+        Ok(address) if address.starts_with("redis://") || address.starts_with("rediss://") => {
+            ContextChoice::Redis(TypedAddress::new(address))
         }
         _ => ContextChoice::Other,
     }
@@ -140,7 +149,8 @@ mod tests {
             context,
             stop_after: None,
         };
-        way.resolve().err().expect("it is refused")
+        let environment = Environment::read();
+        way.resolve(&environment).err().expect("it is refused")
     }
 
     #[test]
@@ -148,7 +158,7 @@ mod tests {
         let model = refusal(PlannerChoice::Model, ContextChoice::Embedded);
         let redis = refusal(
             PlannerChoice::Search,
-            context("redis://:secret@host".into()),
+            context("rediss://:secret@host".into()),
         );
         for (error, code) in [
             (model, "planner-not-available"),
@@ -163,14 +173,15 @@ mod tests {
 
     #[test]
     fn a_mistyped_address_never_stands_in_an_error() {
-        let error = refusal(
-            PlannerChoice::Search,
-            context("redsi://:secret@host".into()),
-        );
-        assert_eq!(error.code(), "usage");
-        assert!(
-            !super::super::error::render(&error, super::super::look::Look::plain())
-                .contains("secret")
-        );
+        for (typed, code) in [
+            ("redsi://:secret@host", "usage"),
+            ("redis://:secret@host:port", "context-address"),
+        ] {
+            let error = refusal(PlannerChoice::Search, context(typed.into()));
+            assert_eq!(error.code(), code);
+            let look = super::super::look::Look::plain();
+            assert!(!super::super::error::render(&error, look).contains("secret"));
+            assert!(!format!("{:?}", context(typed.into())).contains("secret"));
+        }
     }
 }
