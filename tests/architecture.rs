@@ -30,7 +30,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("serde_json", &["*"]),
     ("serde_json_canonicalizer", &["words"]),
     ("sha2", &["words"]),
-    ("tempfile", &["plugin", "technologies", "cli"]),
+    ("tempfile", &["plugin", "technologies", "host", "cli"]),
     ("thiserror", &["*"]),
     ("tokio", &["core", "technologies", "host", "cli"]),
     ("tokio_util", &["core"]),

@@ -6,6 +6,7 @@
 mod admission;
 mod audit;
 mod builder;
+mod doctor;
 mod preflight;
 mod opening;
 mod run;
@@ -16,5 +17,6 @@ mod workspace_context;
 
 pub use audit::{AuditReport, Finding, TaskAudit, audit};
 pub use builder::{Host, HostBuilder};
+pub use doctor::{Examination, Probe};
 pub use status::{TaskStatus, status, tasks};
 pub use task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task};

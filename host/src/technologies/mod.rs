@@ -7,6 +7,7 @@ pub mod admission;
 pub mod archive;
 #[cfg(test)]
 pub(crate) mod context_conformance;
+pub mod disk_probe;
 pub mod durable_file;
 pub mod durable_folder;
 pub mod embedded_context;
@@ -19,6 +20,7 @@ pub mod policy_file;
 pub mod redis_address;
 pub mod redis_context;
 pub mod redis_fault;
+pub mod redis_probe;
 #[cfg(test)]
 #[path = "../../../tests/harness/redis.rs"]
 #[allow(

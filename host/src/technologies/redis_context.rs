@@ -92,6 +92,29 @@ impl RedisContext {
         }
     }
 
+    /// The version that the server says of itself; none where it says nothing, or the user may not ask.
+    pub(super) async fn server_version(&self) -> Option<String> {
+        let mut info = redis::cmd("INFO");
+        info.arg("server");
+        let answer = self.ask("", &Question::Command(&info)).await.ok()?;
+        let Value::BulkString(text) = answer else {
+            return None;
+        };
+        let text = String::from_utf8(text).ok()?;
+        let version = text
+            .lines()
+            .find_map(|line| line.strip_prefix("redis_version:"))?;
+        Some(escaped(version.trim_end()))
+    }
+
+    /// It does not hold what it has just taken.
+    pub(super) fn forgetful(&self) -> RedisFault {
+        RedisFault::Refused {
+            place: self.address.to_string(),
+            words: "it did not hold what it had taken a moment before".into(),
+        }
+    }
+
     async fn load_now(&self, scope: &str) -> Result<Option<ContextValue>, RedisFault> {
         let key = key(scope);
         let mut get = redis::cmd("GETRANGE");
