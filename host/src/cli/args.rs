@@ -8,7 +8,7 @@ use clap::{
 };
 use wharf::TaskId;
 
-use super::{demo::DemoArgs, way::WayArgs};
+use super::{demo::DemoArgs, doctor::DoctorArgs, way::WayArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -59,6 +59,8 @@ pub(super) enum Command {
     Status(LookArgs),
     /// Verifies a workspace offline and changes nothing.
     Audit(LookArgs),
+    /// Tries what this machine offers: Redis, disk, SQLite, compile cache, sandbox, processor.
+    Doctor(DoctorArgs),
     /// Looks at plugins.
     Plugin {
         /// What to do.
@@ -154,6 +156,7 @@ mod tests {
             "wharf resume --dir d --format json",
             "wharf status --dir d --format json",
             "wharf audit --dir d --format json",
+            "wharf doctor --format json",
             "wharf plugin inspect f --format json",
         ] {
             assert_eq!(
