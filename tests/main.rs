@@ -15,6 +15,7 @@ mod tau2;
 
 mod checkpoints;
 mod context;
+mod doctor;
 mod input;
 mod output;
 mod planner;
@@ -31,6 +32,7 @@ mod clock;
 mod crash;
 mod crash_matrix;
 mod permission;
+mod redis;
 mod runners;
 mod stores;
 mod tamper;

@@ -17,6 +17,7 @@ pub mod gated;
 pub mod library;
 pub mod patience;
 pub mod probe;
+pub mod redis;
 pub mod rows;
 pub mod script;
 pub mod trace;
