@@ -22,6 +22,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("console", &["cli"]),
     ("futures", &["core", "technologies"]),
     ("jiff", &["*"]),
+    ("jsonschema", &["plugin"]),
     ("rusqlite", &["sqlite", "business", "technologies"]),
     ("rustc_demangle", &["plugin"]),
     ("rustix", &["plugin"]),
