@@ -1,12 +1,14 @@
 //! Which answers of a model become a plan: exactly one JSON object that host and plugin accept whole. Anything else stops the
 //! task with all that is wrong, and nothing of it is executed.
 
+use std::fs;
+
 use serde_json::{Value, json};
 use wharf_tests::{
-    Workspace,
+    Ran, Workspace, built,
     demo::{self, TASK},
     script::{ends, needs_human, ready, says},
-    wharf,
+    sha256, wharf,
 };
 
 const WHOLE: [&str; 4] = [
@@ -354,4 +356,75 @@ fn a_replan_must_hold_what_remains_and_no_more() {
     assert_eq!(report["completed"].as_array().unwrap().len(), 2);
     assert_eq!(report["result"], Value::Null);
     assert_eq!(workspace.ledger().len(), 2);
+}
+
+/// A task of the probe, which does what its goal says, planned with these steps: `id` and `tool`.
+fn probe(workspace: &Workspace, goal: &str, steps: &[Value]) -> Ran {
+    let component = built::test_guest("probe");
+    let request = json!({
+        "id": "probe-1", "tenant": "tests", "principal": "tester", "goal": goal,
+        "plugin": {
+            "name": "probe", "version": "0.1.0", "digest": sha256(&fs::read(&component).unwrap())
+        },
+        "budgets": {"maxPlans": 1, "maxActions": 5, "deadlineSeconds": 60},
+        "input": {},
+    });
+    let mut plan = ready(&[]);
+    let expected = |tool: &str| match tool {
+        "look" => "seen",
+        _ => "changed",
+    };
+    for step in steps {
+        let mut step = step.clone();
+        step["dependsOn"] = json!([]);
+        step["expected"] = expected(step["tool"].as_str().unwrap()).into();
+        plan["steps"].as_array_mut().unwrap().push(step);
+    }
+    wharf("run")
+        .arg("--plugin")
+        .arg(component)
+        .arg("--request")
+        .arg(workspace.handed_in("request.json", request.to_string()))
+        .dir(workspace.path())
+        .script(workspace.script(&[says(plan)]))
+        .json()
+        .run()
+}
+
+/// The faults that a plan was refused for, as `step code: message`, after which nothing has happened; and what was logged.
+fn refused_of_probe(goal: &str, steps: &[Value]) -> (Vec<String>, String) {
+    let workspace = Workspace::new();
+    let ran = probe(&workspace, goal, steps).exits(11);
+    let report = &ran.document()["report"];
+    assert_eq!(report["stopReason"], "invalid-plan");
+    assert_eq!(report["completed"], json!([]));
+    assert_eq!(report["usage"]["actionCalls"], 0);
+    assert_eq!(workspace.ledger(), []);
+    let _ = wharf("audit").dir(workspace.path()).run().exits(0);
+    let details = report["details"].as_array().unwrap();
+    let text = |detail: &Value, key: &str| detail[key].as_str().unwrap_or("-").to_owned();
+    let line = |detail| {
+        let [step, code, message] = ["stepId", "code", "message"].map(|key| text(detail, key));
+        format!("{step} {code}: {message}")
+    };
+    (details.iter().map(line).collect(), ran.stderr)
+}
+
+#[test]
+fn a_plugin_that_fails_on_a_plan_the_host_refuses_does_not_end_the_run() {
+    // It panics when it is asked about a plan of two steps, whatever they are.
+    let steps = |second: &str| {
+        [
+            json!({"id": "s1", "tool": "change"}),
+            json!({"id": second, "tool": "look"}),
+        ]
+    };
+    let (faults, logged) = refused_of_probe("trap-at:2", &steps("s1"));
+    assert_eq!(faults, ["s1 duplicate-step: the step id `s1` stands twice"]);
+    assert!(
+        logged.contains("WARN") && logged.contains("that many steps"),
+        "{logged}"
+    );
+    let ran = probe(&Workspace::new(), "trap-at:2", &steps("s2"));
+    let _ = ran.refusal(1, "plugin-panic");
 }
