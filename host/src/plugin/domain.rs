@@ -24,7 +24,7 @@ use crate::{
         },
         ports::{
             business::Sql,
-            domain::{Domain, PreparedStep},
+            domain::{Declared, Domain, PreparedStep},
         },
         request::Request,
     },
@@ -103,11 +103,13 @@ impl Plugin {
     }
 }
 
-impl Domain for Plugin {
+impl Declared for Plugin {
     fn descriptor(&self) -> &Descriptor {
         &self.descriptor
     }
+}
 
+impl Domain for Plugin {
     fn check_task(&self, request: &Request) -> Result<Result<Subject, Vec<Violation>>, Error> {
         let task = contract::task(request);
         let found = self.linked.call("check-task", |store, exports| {

@@ -26,7 +26,7 @@ pub fn violations(
     snapshot: &JsonText,
     plan: &Plan,
 ) -> Result<Vec<Violation>, Error> {
-    let mut violations = structure::check(domain.descriptor(), plan);
+    let mut violations = structure::check(domain, plan);
     let mut of_domain = match domain.check_plan(request, snapshot, plan) {
         Err(error) if !violations.is_empty() && error.kind() == Kind::PluginFault => {
             tracing::warn!(

@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use crate::core::{
-    contract::{Descriptor, Plan, Violation},
+    contract::{Plan, Violation},
+    ports::domain::Declared,
     request::is_text,
 };
 
 /// Every structural fault of a plan.
 #[must_use]
-pub fn check(descriptor: &Descriptor, plan: &Plan) -> Vec<Violation> {
+pub fn check(declared: &dyn Declared, plan: &Plan) -> Vec<Violation> {
+    let descriptor = declared.descriptor();
     let mut found = Vec::new();
     let mut fault = |code: &str, step: Option<&str>, message: String| {
         found.push(Violation {
@@ -129,9 +131,17 @@ mod tests {
 
     use super::*;
     use crate::{
-        core::contract::{Effect, Tool},
+        core::contract::{Descriptor, Effect, Tool},
         words::json::JsonText,
     };
+
+    struct Painter(Descriptor);
+
+    impl Declared for Painter {
+        fn descriptor(&self) -> &Descriptor {
+            &self.0
+        }
+    }
 
     fn descriptor() -> Descriptor {
         let tool = |name: &str, arguments: Option<Value>| Tool {
@@ -162,7 +172,7 @@ mod tests {
     fn codes(steps: Value) -> Vec<String> {
         let plan = json!({"goal": "g", "status": "ready", "reason": "r", "steps": steps});
         let plan: Plan = serde_json::from_value(plan).unwrap();
-        check(&descriptor(), &plan)
+        check(&Painter(descriptor()), &plan)
             .into_iter()
             .map(|violation| violation.code)
             .collect()

@@ -14,12 +14,15 @@ use crate::{
     words::{error::Error, json::JsonText},
 };
 
+/// What a plugin has declared, read once, when it was loaded. Answered without calling it.
+pub trait Declared: Send + Sync {
+    /// What the plugin says of itself.
+    fn descriptor(&self) -> &Descriptor;
+}
+
 /// One loaded plugin, at one digest. Every call runs in a fresh sandbox under its own limits and ends within them;
 /// whatever it does wrong is an error of kind `plugin-fault`, after which the next call works.
-pub trait Domain: Send + Sync {
-    /// What the plugin says of itself; read once, when it was loaded.
-    fn descriptor(&self) -> &Descriptor;
-
+pub trait Domain: Declared {
     /// The task's subject, or every fault of the request.
     fn check_task(&self, request: &Request) -> Result<Result<Subject, Vec<Violation>>, Error>;
 

@@ -1,7 +1,7 @@
 //! What is loaded, and what is refused with which words.
 
 use super::{files::component, *};
-use crate::core::ports::domain::Domain as _;
+use crate::core::ports::domain::Declared as _;
 
 fn load_error(bytes: &VerifiedBytes) -> Error {
     Plugin::load(&ENGINE, bytes, PluginLimits::standard(), None).unwrap_err()
