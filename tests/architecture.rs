@@ -22,6 +22,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("console", &["cli"]),
     ("futures", &["core", "technologies"]),
     ("jiff", &["*"]),
+    ("jsonschema", &["plugin"]),
     ("redis", &["technologies"]),
     ("rusqlite", &["sqlite", "business", "technologies"]),
     ("rustc_demangle", &["plugin"]),

@@ -1,12 +1,14 @@
 //! Which answers of a model become a plan: exactly one JSON object that host and plugin accept whole. Anything else stops the
 //! task with all that is wrong, and nothing of it is executed.
 
+use std::fs;
+
 use serde_json::{Value, json};
 use wharf_tests::{
-    Workspace,
+    Ran, Workspace, built,
     demo::{self, TASK},
     script::{ends, needs_human, ready, says},
-    wharf,
+    sha256, wharf,
 };
 
 const WHOLE: [&str; 4] = [
@@ -354,4 +356,112 @@ fn a_replan_must_hold_what_remains_and_no_more() {
     assert_eq!(report["completed"].as_array().unwrap().len(), 2);
     assert_eq!(report["result"], Value::Null);
     assert_eq!(workspace.ledger().len(), 2);
+}
+
+/// A task of the probe, which does what its goal says, planned with these steps: `id`, `tool` and, where there are some,
+/// `arguments`.
+fn probe(workspace: &Workspace, goal: &str, steps: &[Value]) -> Ran {
+    let component = built::test_guest("probe");
+    let request = json!({
+        "id": "probe-1", "tenant": "tests", "principal": "tester", "goal": goal,
+        "plugin": {
+            "name": "probe", "version": "0.1.0", "digest": sha256(&fs::read(&component).unwrap())
+        },
+        "budgets": {"maxPlans": 1, "maxActions": 5, "deadlineSeconds": 60},
+        "input": {},
+    });
+    let mut plan = ready(&[]);
+    let expected = |tool: &str| match tool {
+        "look" => "seen",
+        "mix" => "mixed",
+        _ => "changed",
+    };
+    for step in steps {
+        let mut step = step.clone();
+        step["dependsOn"] = json!([]);
+        step["expected"] = expected(step["tool"].as_str().unwrap()).into();
+        plan["steps"].as_array_mut().unwrap().push(step);
+    }
+    wharf("run")
+        .arg("--plugin")
+        .arg(component)
+        .arg("--request")
+        .arg(workspace.handed_in("request.json", request.to_string()))
+        .dir(workspace.path())
+        .script(workspace.script(&[says(plan)]))
+        .json()
+        .run()
+}
+
+/// The faults that a plan was refused for, as `step code: message`, after which nothing has happened; and what was logged.
+fn refused_of_probe(goal: &str, steps: &[Value]) -> (Vec<String>, String) {
+    let workspace = Workspace::new();
+    let ran = probe(&workspace, goal, steps).exits(11);
+    let report = &ran.document()["report"];
+    assert_eq!(report["stopReason"], "invalid-plan");
+    assert_eq!(report["completed"], json!([]));
+    assert_eq!(report["usage"]["actionCalls"], 0);
+    assert_eq!(workspace.ledger(), []);
+    let _ = wharf("audit").dir(workspace.path()).run().exits(0);
+    let details = report["details"].as_array().unwrap();
+    let text = |detail: &Value, key: &str| detail[key].as_str().unwrap_or("-").to_owned();
+    let line = |detail| {
+        let [step, code, message] = ["stepId", "code", "message"].map(|key| text(detail, key));
+        format!("{step} {code}: {message}")
+    };
+    (details.iter().map(line).collect(), ran.stderr)
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_refused_with_every_fault_before_anything_is_done() {
+    let steps = [
+        json!({"id": "s1", "tool": "change"}),
+        json!({"id": "s2", "tool": "mix", "arguments": {"parts": ["a", "B", "c", 4], "size": 1}}),
+        json!({"id": "s3", "tool": "mix"}),
+        json!({"id": "s4", "tool": "mix", "arguments": ["red"]}),
+        json!({"id": "s5", "tool": "look", "arguments": {"colour": "red"}}),
+    ];
+    assert_eq!(
+        refused_of_probe("nothing else", &steps).0,
+        [
+            "s2 invalid-arguments: arguments/parts: the list has more than 3 items",
+            "s2 invalid-arguments: arguments/parts/1: \"B\" does not match \"^[a-z]+$\"",
+            "s2 invalid-arguments: arguments/parts/3: 4 is not of type \"string\"",
+            "s2 invalid-arguments: arguments: Additional properties are not allowed ('size' was unexpected)",
+            "s2 invalid-arguments: arguments: \"colour\" is a required property",
+            "s3 missing-arguments: `mix` takes arguments",
+            "s4 invalid-arguments: arguments must be a JSON object",
+            "s5 unexpected-arguments: `look` takes no arguments",
+        ]
+    );
+}
+
+#[test]
+fn arguments_that_fit_are_kept_and_reach_the_ledger() {
+    let workspace = Workspace::new();
+    let step = json!({"id": "s1", "tool": "mix", "arguments": {"parts": [], "colour": "red"}});
+    let ran = probe(&workspace, "nothing else", std::slice::from_ref(&step)).exits(0);
+    let completed = &ran.document()["report"]["completed"][0]["step"];
+    assert_eq!(completed["arguments"], step["arguments"]);
+    assert_eq!(workspace.ledger().len(), 1);
+    let _ = wharf("audit").dir(workspace.path()).run().exits(0);
+}
+
+#[test]
+fn a_plugin_that_fails_on_a_plan_the_host_refuses_does_not_end_the_run() {
+    // It panics when it is asked about a plan of two steps, whatever they are.
+    let steps = |second: &str| {
+        [
+            json!({"id": "s1", "tool": "change"}),
+            json!({"id": second, "tool": "look"}),
+        ]
+    };
+    let (faults, logged) = refused_of_probe("trap-at:2", &steps("s1"));
+    assert_eq!(faults, ["s1 duplicate-step: the step id `s1` stands twice"]);
+    assert!(
+        logged.contains("WARN") && logged.contains("that many steps"),
+        "{logged}"
+    );
+    let ran = probe(&Workspace::new(), "trap-at:2", &steps("s2"));
+    let _ = ran.refusal(1, "plugin-panic");
 }

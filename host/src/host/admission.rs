@@ -12,7 +12,7 @@ use crate::{
         chain::Event,
         contract::{Subject, Violation},
         plan_execute::state::TaskState,
-        ports::domain::Domain as _,
+        ports::domain::{Declared as _, Domain as _},
         request::Request,
     },
     plugin::Plugin,

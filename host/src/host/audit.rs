@@ -18,14 +18,13 @@ use crate::{
         machine::{Loop as _, Machine, Next},
         plan_execute::{
             operations::{Act, Performing},
+            plan_check,
             state::TaskState,
-            structure,
             workers::Records,
         },
         ports::{
             archive::{Archive as _, FileState},
             business::{Business as _, LedgerRow},
-            domain::Domain as _,
             journal::{Journal as _, StoredRecord},
         },
         request::Request,
@@ -307,17 +306,17 @@ impl Auditor {
         };
         for entry in folded.machine.state().plans() {
             let place = format!("plan {}", entry.version);
-            let mut violations = structure::check(plugin.descriptor(), &entry.plan);
-            match plugin.check_plan(request, &entry.snapshot, &entry.plan) {
-                Ok(more) => violations.extend(more),
+            match plan_check::violations(&plugin, request, &entry.snapshot, &entry.plan) {
+                Ok(violations) => {
+                    for violation in violations {
+                        audit.find(
+                            "plan-invalid",
+                            format!("{}: {}", violation.code, violation.message),
+                            &place,
+                        );
+                    }
+                }
                 Err(error) => audit.find_error(&error, &place),
-            }
-            for violation in violations {
-                audit.find(
-                    "plan-invalid",
-                    format!("{}: {}", violation.code, violation.message),
-                    &place,
-                );
             }
         }
     }

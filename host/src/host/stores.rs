@@ -8,7 +8,7 @@ use super::run::RunError;
 use crate::{
     business::{BusinessStore, SqlLimits},
     core::{
-        ports::{domain::Domain as _, journal::Journal as _, permission::Permission},
+        ports::{domain::Declared as _, journal::Journal as _, permission::Permission},
         request::Request,
     },
     plugin::Plugin,

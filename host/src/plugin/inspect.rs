@@ -7,7 +7,7 @@ use super::{
     limits::PluginLimits, linker, loading,
 };
 use crate::{
-    core::{contract::Descriptor, ports::domain::Domain},
+    core::{contract::Descriptor, ports::domain::Declared},
     words::{digest::Digest, error::Error},
 };
 

@@ -28,6 +28,7 @@ mod bindings;
 mod contract;
 mod description;
 mod fault;
+mod schema;
 
 mod probe;
 

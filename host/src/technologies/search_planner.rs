@@ -209,7 +209,10 @@ mod tests {
                 Completed, Conclusion, Descriptor, Effect, Failure, OperationKey, Subject,
                 Violation,
             },
-            ports::{business::Sql, domain::PreparedStep},
+            ports::{
+                business::Sql,
+                domain::{ArgumentsCheck, Declared, PreparedStep},
+            },
             request::Request,
         },
         words::json::JsonText,
@@ -223,11 +226,17 @@ mod tests {
         patience: usize,
     }
 
-    impl Domain for Searched {
+    impl Declared for Searched {
         fn descriptor(&self) -> &Descriptor {
             &self.descriptor
         }
 
+        fn arguments_check(&self) -> Box<dyn ArgumentsCheck + '_> {
+            unreachable!()
+        }
+    }
+
+    impl Domain for Searched {
         fn first_accepted(
             &self,
             _: &Request,

@@ -3,6 +3,7 @@
 pub mod budgets;
 mod evidence;
 pub mod operations;
+pub mod plan_check;
 pub mod plan_reader;
 pub mod report;
 mod report_markdown;

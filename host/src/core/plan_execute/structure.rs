@@ -2,14 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::core::{
-    contract::{Descriptor, Plan, Violation},
+    contract::{Plan, Violation},
+    ports::domain::Declared,
     request::is_text,
 };
 
 /// Every structural fault of a plan.
 #[must_use]
-pub fn check(descriptor: &Descriptor, plan: &Plan) -> Vec<Violation> {
+pub fn check(declared: &dyn Declared, plan: &Plan) -> Vec<Violation> {
+    let descriptor = declared.descriptor();
+    let mut arguments = declared.arguments_check();
     let mut found = Vec::new();
     let mut fault = |code: &str, step: Option<&str>, message: String| {
         found.push(Violation {
@@ -109,12 +114,19 @@ pub fn check(descriptor: &Descriptor, plan: &Plan) -> Vec<Violation> {
                         id,
                         format!("`{}` takes arguments", tool.name),
                     ),
-                    (Some(_), Some(given)) if !given.value().is_object() => fault(
-                        "invalid-arguments",
-                        id,
-                        "arguments must be a JSON object".to_owned(),
-                    ),
-                    _ => (),
+                    (Some(_), Some(given)) => match given.value() {
+                        object @ Value::Object(_) => {
+                            for message in arguments.faults(&tool.name, &object) {
+                                fault("invalid-arguments", id, message);
+                            }
+                        }
+                        _ => fault(
+                            "invalid-arguments",
+                            id,
+                            "arguments must be a JSON object".to_owned(),
+                        ),
+                    },
+                    (None, None) => (),
                 }
             }
         }
@@ -125,13 +137,41 @@ pub fn check(descriptor: &Descriptor, plan: &Plan) -> Vec<Violation> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::{
-        core::contract::{Effect, Tool},
+        core::{
+            contract::{Descriptor, Effect, Tool},
+            ports::domain::ArgumentsCheck,
+        },
         words::json::JsonText,
     };
+
+    struct Painter(Descriptor);
+
+    impl Declared for Painter {
+        fn descriptor(&self) -> &Descriptor {
+            &self.0
+        }
+
+        fn arguments_check(&self) -> Box<dyn ArgumentsCheck + '_> {
+            Box::new(NoGreen)
+        }
+    }
+
+    struct NoGreen;
+
+    impl ArgumentsCheck for NoGreen {
+        fn faults(&mut self, tool: &str, arguments: &Value) -> Vec<String> {
+            assert_eq!(tool, "mix", "only a tool that takes arguments is asked for");
+            let green = |(name, value): (&String, &Value)| {
+                (value == "green").then(|| format!("{name} is green"))
+            };
+            let members = arguments.as_object().unwrap();
+            members.iter().filter_map(green).collect()
+        }
+    }
 
     fn descriptor() -> Descriptor {
         let tool = |name: &str, arguments: Option<Value>| Tool {
@@ -162,7 +202,7 @@ mod tests {
     fn codes(steps: Value) -> Vec<String> {
         let plan = json!({"goal": "g", "status": "ready", "reason": "r", "steps": steps});
         let plan: Plan = serde_json::from_value(plan).unwrap();
-        check(&descriptor(), &plan)
+        check(&Painter(descriptor()), &plan)
             .into_iter()
             .map(|violation| violation.code)
             .collect()
@@ -220,6 +260,17 @@ mod tests {
         let mut mix = step("a", "mix", &[]);
         mix["arguments"] = json!([1]);
         assert_eq!(codes(json!([mix])), ["invalid-arguments"]);
+    }
+
+    #[test]
+    fn each_fault_of_a_steps_arguments_is_listed_in_the_order_of_the_steps() {
+        let mut mix = step("a", "mix", &[]);
+        mix["arguments"] = json!({"first": "green", "second": "red", "third": "green"});
+        let found = codes(json!([mix, step("b", "sand", &[])]));
+        assert_eq!(
+            found,
+            ["invalid-arguments", "invalid-arguments", "unknown-tool"]
+        );
     }
 
     #[test]

@@ -15,9 +15,8 @@ use crate::{
                 Act, Checked, Concluded, Observe, Origin, Outcome, Output, Performance, Performing,
                 Seen, StepRecord, to_value,
             },
-            plan_reader,
+            plan_check, plan_reader,
             state::TaskState,
-            structure,
         },
         ports::{
             business::{LedgerRow, Operation, Performed, Read, ReadOutcome, Sql, SubjectConflict},
@@ -82,7 +81,6 @@ impl InteractionWorker {
         })
     }
 
-    /// Host and plugin both say all they have against a plan; what both say is listed once.
     fn check_plan(&self, answer: &Answer, at: &At<'_>) -> Result<Checked, Error> {
         let Answer::Text {
             text,
@@ -103,18 +101,8 @@ impl InteractionWorker {
             }
         };
         let snapshot = at.state.snapshot().ok_or(NoSnapshot)?;
-        let mut violations = structure::check(self.ports.domain.descriptor(), &plan);
-        let mut of_domain = self
-            .ports
-            .domain
-            .check_plan(at.state.request(), snapshot, &plan)?;
-        // Two faults of one kind may be found by the plugin alone: only what the host has said as well is left out.
-        of_domain.retain(|new| {
-            !violations
-                .iter()
-                .any(|old| old.code == new.code && old.step_id == new.step_id)
-        });
-        violations.append(&mut of_domain);
+        let violations =
+            plan_check::violations(&*self.ports.domain, at.state.request(), snapshot, &plan)?;
         Ok(Checked { violations })
     }
 
