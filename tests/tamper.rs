@@ -225,8 +225,6 @@ fn a_ledger_row_that_was_edited_in_any_column_is_found() {
     let columns = COMPLETED.select("SELECT name FROM pragma_table_info('wharf_ledger')");
     for column in &columns {
         let (value, codes): (_, &[_]) = match &**column {
-            // Only the journal knows when: it has the intent's time.
-            "at" => continue,
             "plugin" | "subject" | "operation_key" => {
                 ("'other'", &["ledger-row-missing", "ledger-row-unknown"])
             }
@@ -237,6 +235,8 @@ fn a_ledger_row_that_was_edited_in_any_column_is_found() {
             ),
             "data" => ("replace(data, '400', '300')", &["ledger-row-differs"]),
             "sequence" => ("sequence + 1", &["ledger-row-unknown"]),
+            // It is the time of the record that intended the operation.
+            "at" => ("'2026-01-01T00:00:00Z'", &["ledger-row-differs"]),
             other => panic!("{other}: what does audit find?"),
         };
         let workspace = COMPLETED.copy();
@@ -269,6 +269,39 @@ fn a_ledger_row_that_was_edited_or_deleted_stops_the_task_and_nothing_is_perform
             assert_finds(&workspace, code, "wharf_ledger: pack_order");
             assert_refused(&workspace, code);
         }
+    }
+}
+
+/// Not only another value: one that no row has.
+#[test]
+fn a_ledger_row_that_was_overwritten_with_anything_is_named_as_a_row_of_the_ledger() {
+    for column in ["task", "principal", "fingerprint", "data", "at"] {
+        // One that a resume compares with the journal.
+        let workspace = HALFWAY.copy();
+        workspace.tamper(
+            "business.sqlite",
+            &format!("UPDATE wharf_ledger SET {column} = '?' WHERE operation_key = 'pack_order'"),
+        );
+        let before = workspace.standing();
+        for command in ["audit", "resume"] {
+            let ran = wharf(command).dir(workspace.path()).run();
+            if column == "task" && command == "audit" {
+                // No row of this task any more.
+                assert_eq!(ran.code, Some(1), "{ran:?}");
+                assert!(
+                    format!("{ran:?}").contains("pack_order")
+                        || ran.stderr.contains("row-malformed"),
+                    "{ran:?}"
+                );
+                continue;
+            }
+            let [what, ..] = ran.refusal(1, "row-malformed");
+            assert!(
+                what.contains("business.sqlite holds a ledger row"),
+                "{what}"
+            );
+        }
+        assert_eq!(workspace.standing(), before);
     }
 }
 
