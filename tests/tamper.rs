@@ -335,6 +335,7 @@ fn a_journal_that_was_edited_deleted_from_inserted_into_reordered_or_cut_is_foun
         edit("kind = 'resumed'"),
         edit("hash = (SELECT hash FROM journal WHERE sequence = 7)"),
         ("DELETE FROM journal WHERE sequence = 8".to_owned(), "journal-gap", 9),
+        ("DELETE FROM journal WHERE sequence = 1".to_owned(), "journal-gap", 2),
         (
             "UPDATE journal SET sequence = sequence + 100 WHERE sequence > 8;
              INSERT INTO journal SELECT task, 9, kind, at, body, hash FROM journal WHERE sequence = 8;
