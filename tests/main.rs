@@ -29,6 +29,7 @@ mod many_tasks;
 mod clock;
 mod crash;
 mod crash_matrix;
+mod databases;
 mod permission;
 mod runners;
 mod stores;
