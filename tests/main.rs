@@ -15,6 +15,7 @@ mod tau2;
 
 mod checkpoints;
 mod context;
+mod golden;
 mod input;
 mod output;
 mod planner;
