@@ -10,6 +10,7 @@ mod contract;
 mod documents;
 mod domain_words;
 mod examples;
+mod fuzz;
 mod outside;
 mod tau2;
 
