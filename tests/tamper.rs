@@ -129,6 +129,7 @@ fn edited(bytes: &[u8]) -> [Vec<u8>; 3] {
     [one_other, longer, b"{}".to_vec()]
 }
 
+/// Publication retried after a conflict: once the file is out of the way.
 #[test]
 fn a_published_file_that_was_changed_is_never_overwritten() {
     for name in OUTPUTS {
@@ -199,6 +200,7 @@ fn evidence_that_is_torn_or_missing_is_found_and_written_again() {
     assert_repaired(&workspace);
 }
 
+/// Tampered evidence: refused, and nothing is done.
 #[test]
 fn evidence_that_was_edited_is_found_and_stops_the_task_finished_or_not() {
     for task in [&COMPLETED, &HALFWAY] {
@@ -318,6 +320,7 @@ fn a_ledger_row_that_was_inserted_is_found() {
     }
 }
 
+/// S6: edit, insert, delete, reorder, truncation.
 #[test]
 fn a_journal_that_was_edited_deleted_from_inserted_into_reordered_or_cut_is_found_and_refused() {
     let last = COMPLETED.journal(TASK).len();
