@@ -108,6 +108,12 @@ fn a_table_of_the_plugin_that_is_missing_does_not_end_the_task() {
             what.ends_with(&format!("lacks the table {table}")),
             "{what}"
         );
+        let audit = wharf("audit").dir(workspace.path()).json().run().exits(1);
+        let findings = audit.document()["tasks"][0]["findings"].clone();
+        assert_eq!(findings.as_array().map(Vec::len), Some(1), "{findings}");
+        assert_eq!(findings[0]["code"], "table-missing");
+        assert_eq!(findings[0]["place"], "business.sqlite");
+        assert!(findings[0]["message"].as_str().unwrap().contains(table));
         fs::write(&path, right).unwrap();
         assert_goes_on(&workspace);
     }

@@ -218,6 +218,13 @@ impl Auditor {
         let folded = fold(&request, &stored, &mut audit);
         self.records(&folded, &mut audit)?;
         check_rows(&rows, &folded, &mut audit);
+        if let Some(table) = self.business.lost_table(&request.plugin.name)? {
+            audit.find(
+                "table-missing",
+                format!("the table {table}, which the plugin's migrations created, is gone"),
+                "business.sqlite",
+            );
+        }
         self.evidence_files(&folded, &mut audit)?;
         self.outputs(&folded, &mut audit)?;
         self.plans(&request, &folded, &mut audit);

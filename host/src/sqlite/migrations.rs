@@ -268,6 +268,7 @@ mod tests {
         assert_eq!(row.2, Digest::of(SECOND.sql).to_string());
     }
 
+    /// S3: half a migration is none.
     #[test]
     fn a_migration_that_fails_leaves_nothing_of_itself() {
         let mut connection = in_memory().unwrap();
