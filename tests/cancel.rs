@@ -1,9 +1,15 @@
 //! Cancelled: what runs ends or is undone, nothing more happens, and the task can be resumed.
 
-use std::sync::Arc;
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use serde_json::Value;
-use wharf::{Cancellation, Outcome, Planner, RunOptions, Task};
+use wharf::{
+    Cancellation, Digest, Error, Outcome, Planner, RunOptions, Task,
+    core::ports::{
+        context::{Context, ContextValue, Stored},
+        model::{Answer, Model, Prompt},
+    },
+};
 use wharf_tests::{
     Workspace,
     demo::{self, TASK},
@@ -45,6 +51,7 @@ fn outcome(report: &Value) -> [Value; 5] {
     ["plans", "completed", "changes", "result", "stopReason"].map(|member| report[member].clone())
 }
 
+/// Cancelled after an effect, B5: by a signal, again and again.
 #[test]
 fn a_signal_ends_the_run_after_the_step_in_flight_and_it_can_be_resumed_and_cancelled_again() {
     let whole = planned();
@@ -105,6 +112,7 @@ fn a_second_signal_leaves_at_once_and_the_task_can_be_resumed() {
     assert_eq!(finished(&workspace)["usage"]["actionCalls"], 6);
 }
 
+/// B5: before, between and within the steps.
 #[test]
 fn a_run_that_was_cancelled_at_any_record_does_nothing_more_and_can_be_resumed() {
     let whole = Workspace::new();
@@ -137,6 +145,7 @@ fn a_run_that_was_cancelled_at_any_record_does_nothing_more_and_can_be_resumed()
     }
 }
 
+/// Cancelled before the start, B5: twice, and then run.
 #[test]
 fn a_run_that_was_cancelled_before_it_began_has_no_effect() {
     let workspace = Workspace::new();
@@ -151,5 +160,92 @@ fn a_run_that_was_cancelled_before_it_began_has_no_effect() {
         assert!(matches!(run(), Ok(Outcome::Cancelled)));
         assert_eq!(workspace.ledger(), []);
     }
+    library::finish(&host, Planner::Search, demo::task("stable"));
+}
+
+/// Something that never answers. Whoever waits for it is cancelled while waiting.
+struct Silent(Cancellation);
+
+type Answered<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+
+impl Silent {
+    fn never<T: Send>(&self) -> Answered<'_, T> {
+        Box::pin(async {
+            self.0.cancel();
+            std::future::pending().await
+        })
+    }
+}
+
+impl Model for Silent {
+    fn check(&self, _: &Prompt<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn sample<'a>(
+        &'a self,
+        _: &'a Prompt<'a>,
+        _: &'a (dyn Fn(&str) + Sync),
+    ) -> Answered<'a, Answer> {
+        self.never()
+    }
+}
+
+impl Context for Silent {
+    fn load<'a>(&'a self, _: &'a str) -> Answered<'a, Option<ContextValue>> {
+        self.never()
+    }
+
+    fn store<'a>(
+        &'a self,
+        _: &'a str,
+        _: Option<Digest>,
+        _: ContextValue,
+        _: Duration,
+    ) -> Answered<'a, Stored> {
+        self.never()
+    }
+}
+
+/// B5: the call is given up, and paid for; the world is as it was.
+#[test]
+fn a_run_that_is_cancelled_while_a_model_does_not_answer_ends_at_once() {
+    let workspace = Workspace::new();
+    for calls in 1..=2 {
+        let host = library::host(workspace.path());
+        let mut options = RunOptions::default();
+        options.cancellation = Cancellation::new();
+        let silent = Silent(options.cancellation.clone());
+        let planner = Planner::Model(Arc::new(silent));
+        let cancelled = library::run(&host, planner, demo::task("stable"), options);
+        assert!(matches!(cancelled, Ok(Outcome::Cancelled)), "{cancelled:?}");
+        let status = wharf("status").dir(workspace.path()).json().run().exits(0);
+        let usage = &status.document()["tasks"][0]["usage"];
+        assert_eq!(usage["modelCalls"], calls);
+        assert_eq!(workspace.ledger(), []);
+        assert_eq!(workspace.select("SELECT * FROM orders"), [""; 0]);
+    }
+    let report = finished(&workspace);
+    assert_eq!(report["usage"]["modelCalls"], 3);
+    assert_eq!(report["usage"]["actionCalls"], 4);
+}
+
+/// B5: nothing has begun, so that nothing is to be resumed.
+#[test]
+fn a_run_that_is_cancelled_while_a_context_does_not_answer_has_not_begun() {
+    let workspace = Workspace::new();
+    let mut options = RunOptions::default();
+    options.cancellation = Cancellation::new();
+    let silent = Silent(options.cancellation.clone());
+    let host = library::builder(workspace.path())
+        .context(Arc::new(silent))
+        .build()
+        .unwrap();
+    let cancelled = library::run(&host, Planner::Search, demo::task("stable"), options);
+    assert!(matches!(cancelled, Ok(Outcome::Cancelled)), "{cancelled:?}");
+    drop(host);
+    assert_eq!(workspace.journal(TASK), []);
+    assert_eq!(workspace.ledger(), []);
+    let host = library::host(workspace.path());
     library::finish(&host, Planner::Search, demo::task("stable"));
 }

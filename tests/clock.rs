@@ -62,6 +62,7 @@ impl Timed {
     }
 }
 
+/// B4: set back.
 #[test]
 fn a_clock_that_was_set_back_between_two_runs_gives_no_time_away() {
     let timed = Timed::begin();
@@ -81,6 +82,7 @@ fn a_clock_that_was_set_back_between_two_runs_gives_no_time_away() {
     assert!(times.is_sorted(), "{times:?}");
 }
 
+/// B4: set back before the start.
 #[test]
 fn a_clock_before_the_task_s_beginning_is_an_error_and_nothing_is_written() {
     let timed = Timed::begin();
@@ -113,6 +115,7 @@ fn a_pause_counts_to_the_deadline() {
     assert_eq!(timed.workspace.ledger().len(), 1);
 }
 
+/// B4: set forward, and back again.
 #[test]
 fn a_clock_that_was_set_back_past_the_deadline_does_not_reopen_it() {
     let timed = Timed::begin();
@@ -122,4 +125,19 @@ fn a_clock_that_was_set_back_past_the_deadline_does_not_reopen_it() {
     timed.clock.advance_seconds(-500);
     assert_eq!(timed.finish().0, StopReason::Deadline);
     assert_eq!(timed.workspace.ledger(), []);
+}
+
+/// B4: a day too far, which nobody had noticed when the task was looked at; what is left is nothing, and never less.
+#[test]
+fn a_clock_that_was_set_forward_between_two_runs_leaves_nothing_and_not_less() {
+    let timed = Timed::begin();
+    timed.resume(Some(Checkpoint::Step)).unwrap();
+    timed.clock.advance_seconds(24 * 3600);
+    assert_eq!(timed.seconds_left(), 0);
+    // Nobody has run it: once the clock is right again, so is the task.
+    timed.clock.advance_seconds(-24 * 3600);
+    assert_eq!(timed.seconds_left(), 600);
+    let (reason, report) = timed.finish();
+    assert_eq!(reason, StopReason::Completed);
+    assert_eq!(report["usage"]["actionCalls"], 4);
 }

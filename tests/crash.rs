@@ -161,6 +161,7 @@ fn comparable(report: &Value) -> Value {
     report
 }
 
+/// Crash after an effect, X1: committed, and not journaled.
 #[test]
 fn a_kill_between_business_commit_and_journal_neither_loses_nor_repeats_a_step() {
     for (scenario, change) in EVENTFUL {
@@ -187,6 +188,7 @@ fn a_kill_between_business_commit_and_journal_neither_loses_nor_repeats_a_step()
     }
 }
 
+/// Crash after the first plan, B1: before the first effect, and before each that follows.
 #[test]
 fn a_kill_between_intent_and_business_commit_costs_one_reserved_action() {
     let uninterrupted = Uninterrupted::run("price-change");
@@ -205,6 +207,7 @@ fn a_kill_between_intent_and_business_commit_costs_one_reserved_action() {
     }
 }
 
+/// B1: the counter is higher by the reserved call, never lower.
 #[test]
 fn a_kill_that_loses_an_answer_of_the_planner_costs_one_reserved_attempt() {
     let uninterrupted = Uninterrupted::run("price-change");
@@ -229,6 +232,7 @@ fn a_kill_in_the_first_plan_loses_nothing_but_the_attempt() {
     }
 }
 
+/// Crash after the report, B1: around the publication, and before the last record's anchor.
 #[test]
 fn a_kill_where_no_call_is_in_flight_costs_nothing() {
     let uninterrupted = Uninterrupted::run("price-change");
@@ -243,6 +247,7 @@ fn a_kill_where_no_call_is_in_flight_costs_nothing() {
     }
 }
 
+/// Publication cut short: between any two files.
 #[test]
 fn a_publication_that_was_cut_short_anywhere_is_completed() {
     let uninterrupted = Uninterrupted::run("price-change");

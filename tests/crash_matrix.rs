@@ -60,11 +60,23 @@ macro_rules! matrix {
 
 matrix! {
     a_stable_task_survives_a_kill_anywhere, a_stable_task_survives_a_power_loss_anywhere: Case::demo("stable");
-    a_replanned_task_survives_a_kill_anywhere, a_replanned_task_survives_a_power_loss_anywhere: Case::demo("price-change");
     an_escalated_task_survives_a_kill_anywhere, an_escalated_task_survives_a_power_loss_anywhere: Case::demo("unavailable");
     a_task_without_effects_survives_a_kill_anywhere, a_task_without_effects_survives_a_power_loss_anywhere: Case::demo("no-stock");
     a_task_that_lost_a_response_survives_a_kill_anywhere, a_task_that_lost_a_response_survives_a_power_loss_anywhere: Case::demo("lost-response");
     a_task_of_the_second_domain_survives_a_kill_anywhere, a_task_of_the_second_domain_survives_a_power_loss_anywhere: retail();
+}
+
+/// X1, X5, B1, B2: at every change of the workspace. Effects, report and counters are compared with those of a run that nobody
+/// disturbed; a counter may be higher by a call for each kill, and never exceeds its limit.
+#[test]
+fn a_replanned_task_survives_a_kill_anywhere() {
+    killed_anywhere(&Case::demo("price-change"));
+}
+
+/// X1: at every sync, with the changes since the last one lost, all or some.
+#[test]
+fn a_replanned_task_survives_a_power_loss_anywhere() {
+    power_lost_anywhere(&Case::demo("price-change"));
 }
 
 /// Reads, changes and refusals with arguments, on the small shop of the plugin's own tests.
@@ -120,7 +132,7 @@ fn chain(expected: &str, steps: &[(&str, Value)]) -> Value {
     json!({"goal": "The steps.", "status": "ready", "reason": "Asked for.", "steps": steps})
 }
 
-/// X6. What the ledger knows beyond the journal is what a look into it would find after a kill. Without it the operation
+/// X6: what the ledger knows beyond the journal is what a look into it would find after a kill. Without it the operation
 /// happens twice, nothing fails, and only the count of its rows tells.
 #[test]
 fn without_the_ledger_the_matrix_finds_a_doubled_effect() {

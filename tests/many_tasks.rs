@@ -50,6 +50,34 @@ fn run_all(host: &Host, tasks: impl Iterator<Item = Task>) -> Vec<Finished> {
         .collect()
 }
 
+/// R2: each takes from the same stock, and adds rows of its own.
+#[test]
+fn sixty_four_writers_at_once_leave_sixty_four_results() {
+    const TASKS: usize = 64;
+    let workspace = Workspace::new();
+    let host = library::host(workspace.path());
+    let seed = demo::seed("stable") + "UPDATE inventory SET stock = 100;";
+    let first = order(0).with_seed(seed);
+    let mut finished = vec![library::finish(&host, Planner::Search, first)];
+    finished.extend(run_all(&host, (1..TASKS).map(order)));
+    let completed = |task: &Finished| task.status == Status::Completed;
+    assert!(finished.iter().all(completed));
+    assert_eq!(workspace.select("SELECT stock FROM inventory"), ["36"]);
+    let shipped = "SELECT count(*) FROM orders WHERE state = 'shipped'";
+    assert_eq!(workspace.select(shipped), ["64"]);
+    let complete =
+        "SELECT count(*) FROM (SELECT 1 FROM wharf_ledger GROUP BY task HAVING count(*) = 4)";
+    assert_eq!(workspace.select(complete), ["64"]);
+    let reports: std::collections::BTreeSet<_> = (0..TASKS)
+        .map(|number| workspace.report(&format!("task-{number}"))["result"]["orderId"].to_string())
+        .collect();
+    assert_eq!(reports.len(), TASKS);
+    drop(host);
+    let audit = wharf("audit").dir(workspace.path()).json().run().exits(0);
+    assert_eq!(audit.document()["tasks"].as_array().unwrap().len(), TASKS);
+}
+
+/// R3, R4: 64 orders, eight who look on.
 #[test]
 fn of_many_orders_at_once_exactly_as_many_complete_as_there_is_stock() {
     const TASKS: usize = 64;

@@ -44,6 +44,7 @@ fn planned() -> Workspace {
     workspace
 }
 
+/// Revoked permission: in the midst of a run, in every way.
 #[test]
 fn a_permission_that_is_withdrawn_stops_the_next_tool_call() {
     let planned = planned();

@@ -28,6 +28,7 @@ fn resume(workspace: &Workspace, answers: &[Value]) -> wharf_tests::Wharf {
         .json()
 }
 
+/// X5: the model fails after two steps; neither is repeated.
 #[test]
 fn an_error_of_the_model_ends_the_run_and_the_task_goes_on_with_the_next_answer() {
     for retryable in [true, false] {
@@ -113,6 +114,7 @@ fn a_script_that_is_too_short_costs_nothing_and_goes_on_with_a_longer_one() {
     assert_eq!(ran.document()["report"]["result"]["cost"], 400);
 }
 
+/// Max plans: the limit is never overshot.
 #[test]
 fn the_last_plan_that_is_allowed_is_used_and_no_further_one_is_asked_for() {
     let workspace = Workspace::new();
@@ -134,6 +136,7 @@ fn the_last_plan_that_is_allowed_is_used_and_no_further_one_is_asked_for() {
         .exits(0);
 }
 
+/// Max actions, B2: the limit is never overshot.
 #[test]
 fn no_action_is_taken_beyond_the_limit() {
     for limit in [0, 2, 3] {
@@ -218,6 +221,7 @@ fn late_in(stage: &'static str, calls: (u32, u32)) -> Value {
     report
 }
 
+/// Deadline: whatever the stage.
 #[test]
 fn after_the_deadline_no_plan_is_asked_for_and_no_action_begins() {
     let late = [
@@ -269,6 +273,7 @@ fn a_pause_counts_towards_the_deadline() {
     assert_eq!(workspace.ledger().len(), 1);
 }
 
+/// P5: it stops with that reason.
 #[test]
 fn the_same_plan_again_for_an_unchanged_world_is_a_stall() {
     let workspace = Workspace::new();
@@ -304,6 +309,7 @@ fn the_same_plan_again_for_an_unchanged_world_is_a_stall() {
     assert_eq!(workspace.ledger(), []);
 }
 
+/// P6: every completed step, and every change.
 #[test]
 fn who_plans_again_is_told_what_is_done_and_what_has_changed() {
     let workspace = Workspace::new();

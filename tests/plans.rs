@@ -89,6 +89,55 @@ fn one_fence_and_blanks_around_a_plan_are_taken_off_and_unknown_fields_on_top_ar
     assert_eq!(report["plans"][0]["plan"], ready(&WHOLE));
 }
 
+/// P1: back-ticks within strings are text, also within a fence.
+#[test]
+fn back_ticks_within_a_string_are_only_text() {
+    let mut plan = ready(&WHOLE);
+    plan["reason"] = "Call ```reserve_stock``` and `pack_order`.\n```json\n{}\n```".into();
+    for text in [
+        plan.to_string(),
+        format!("```json\n{plan}\n```"),
+        format!("```\n{plan:#}\n```\n"),
+    ] {
+        let report = accepted("stable", &[says(text)]);
+        assert_eq!(report["plans"][0]["plan"], plan);
+    }
+}
+
+/// P4: whether nothing is enough is for the plugin to say; where it is, the task concludes at once.
+#[test]
+fn a_ready_plan_without_steps_concludes_at_once_where_the_plugin_accepts_it() {
+    let workspace = Workspace::new();
+    let component = built::test_guest("probe");
+    let request = json!({
+        "id": "nothing", "tenant": "tenant", "principal": "somebody", "goal": "steps:0",
+        "plugin": {"name": "probe", "version": "0.1.0", "digest": sha256(&fs::read(&component).unwrap())},
+        "budgets": {"maxPlans": 1, "maxActions": 0, "deadlineSeconds": 3600},
+        "input": {},
+    });
+    let plan =
+        json!({"goal": "Nothing.", "status": "ready", "reason": "All is done.", "steps": []});
+    let ran = wharf("run")
+        .arg("--plugin")
+        .arg(component)
+        .arg("--request")
+        .arg(workspace.handed_in("request.json", request.to_string()))
+        .script(workspace.script(&[says(&plan)]))
+        .dir(workspace.path())
+        .json()
+        .run()
+        .exits(0);
+    let report = &ran.document()["report"];
+    assert_eq!(report["status"], "completed");
+    assert_eq!(report["plans"][0]["plan"], plan);
+    assert_eq!(report["completed"], json!([]));
+    assert_eq!(report["usage"]["modelCalls"], 1);
+    assert_eq!(report["usage"]["actionCalls"], 0);
+    assert_eq!(report["result"], json!({"steps": 0}));
+    assert_eq!(workspace.ledger(), []);
+}
+
+/// Economy preference: 400 cents, where 300 would have done.
 #[test]
 fn the_dearer_carrier_may_be_planned_while_the_cheaper_one_is_affordable() {
     let tools = [
@@ -102,6 +151,7 @@ fn the_dearer_carrier_may_be_planned_while_the_cheaper_one_is_affordable() {
     assert_eq!(report["result"]["cost"], 400);
 }
 
+/// P1: prose, fences in fences, a second document, a byte-order mark.
 #[test]
 fn anything_around_the_object_or_a_second_one_is_no_plan() {
     let plan = ready(&WHOLE);
@@ -126,6 +176,7 @@ fn anything_around_the_object_or_a_second_one_is_no_plan() {
     }
 }
 
+/// P1: raw newlines, duplicate keys, other quotes, a cut text.
 #[test]
 fn a_text_that_is_no_strict_json_is_never_repaired() {
     let plan = ready(&WHOLE).to_string();
@@ -147,6 +198,7 @@ fn a_text_that_is_no_strict_json_is_never_repaired() {
     }
 }
 
+/// P2: `length` never becomes a plan.
 #[test]
 fn a_complete_plan_counts_only_if_the_answer_ended_by_itself() {
     for reason in ["length", "content_filter", "tool_calls", "STOP", ""] {
@@ -157,23 +209,72 @@ fn a_complete_plan_counts_only_if_the_answer_ended_by_itself() {
 
 #[test]
 fn an_object_of_another_form_is_no_plan() {
-    let forms: [fn(&mut Value); 9] = [
+    let forms: [fn(&mut Value); 6] = [
         |plan| drop(plan.as_object_mut().unwrap().remove("goal")),
         |plan| plan["status"] = "done".into(),
         |plan| plan["steps"] = "none".into(),
         |plan| plan["steps"][0]["timeout"] = 5.into(),
         |plan| plan["steps"][0]["dependsOn"] = "nothing".into(),
-        |plan| plan["steps"][0]["id"] = "".into(),
-        |plan| plan["steps"][0]["id"] = "x".repeat(81).into(),
-        |plan| plan["steps"][0]["id"] = "reserve stock".into(),
-        // Cyrillic.
-        |plan| plan["steps"][0]["id"] = "р".into(),
+        |plan| plan["steps"][0]["id"] = 1.into(),
     ];
     for form in forms {
         assert_eq!(refused("stable", changed(form)), ["plan-form"]);
     }
 }
 
+/// P3: duplicate, empty, long and look-alike ids, a cycle, a dependency on itself and on nothing. The first name that was no
+/// identifier had hidden all else that was wrong.
+#[test]
+fn everything_that_is_wrong_with_ids_and_dependencies_is_listed_at_once() {
+    let long = "x".repeat(81);
+    let answer = changed(|plan| {
+        plan["steps"][0]["id"] = "".into();
+        plan["steps"][0]["dependsOn"] = json!(["pack_order"]);
+        // Cyrillic.
+        plan["steps"][1]["id"] = "\u{440}ack_order".into();
+        plan["steps"][1]["dependsOn"] = json!(["", "\u{440}ack_order"]);
+        plan["steps"][2]["id"] = long.clone().into();
+        plan["steps"][2]["dependsOn"] = json!(["\u{440}ack_order", "read_receipt"]);
+        plan["steps"][3]["dependsOn"] = json!([long]);
+        let mut again = plan["steps"][3].clone();
+        again["tool"] = "pack_order".into();
+        plan["steps"].as_array_mut().unwrap().push(again);
+    });
+    let shown = format!("{}…", "x".repeat(80));
+    assert_eq!(
+        refused("stable", answer),
+        [
+            "invalid-step-id ".to_owned(),
+            "unknown-dependency ".to_owned(),
+            "invalid-step-id \u{440}ack_order".to_owned(),
+            "self-dependency \u{440}ack_order".to_owned(),
+            format!("invalid-step-id {shown}"),
+            format!("late-dependency {shown}"),
+            "duplicate-step read_receipt".to_owned(),
+        ]
+    );
+}
+
+/// P3: as a person sees it, a name may be the same.
+#[test]
+fn an_id_in_look_alike_letters_is_refused_and_never_taken_for_another() {
+    for id in [
+        "\u{440}ack_order",
+        "pack\u{200b}_order",
+        "ｐack_order",
+        "pack_order ",
+        "pack\u{301}_order",
+        "ＰACK",
+    ] {
+        let answer = changed(|plan| plan["steps"][1]["id"] = id.into());
+        let found = refused("stable", answer);
+        assert!(found[0].starts_with("invalid-step-id "), "{found:?}");
+        // The step that hangs on the right name hangs on nothing.
+        assert_eq!(found[1..], ["unknown-dependency ship_standard"], "{id}");
+    }
+}
+
+/// P3, invalid tool, invalid dependency: all violations at once.
 #[test]
 fn the_host_lists_everything_that_is_wrong_with_a_plans_structure_at_once() {
     let answer = changed(|plan| {
@@ -222,6 +323,7 @@ fn a_plan_with_more_steps_than_the_plugin_allows_is_refused() {
     assert_eq!(found[0], "too-many-steps");
 }
 
+/// Incomplete plan, P4: an empty one, and others that lack something or hold too much.
 #[test]
 fn the_domain_refuses_a_plan_that_is_not_exactly_what_remains() {
     let cases: [(&[&str], &[&str]); 8] = [

@@ -15,6 +15,7 @@ fn bare_host(workspace: &Workspace) -> Host {
     HostBuilder::new(workspace.path()).build().unwrap()
 }
 
+/// X4: no plugin call, no model call, the same bytes.
 #[test]
 fn a_finished_task_answers_with_its_report_and_calls_nobody() {
     for scenario in SCENARIOS {

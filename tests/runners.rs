@@ -33,6 +33,7 @@ fn planned(scenario: &str) -> Workspace {
     workspace
 }
 
+/// R1: the loser gets a typed error.
 #[test]
 fn a_second_runner_is_refused_before_it_does_anything() {
     // The first one waits to append; then it waits for the business database, which somebody else is writing to.
@@ -62,6 +63,7 @@ fn a_second_runner_is_refused_before_it_does_anything() {
     }
 }
 
+/// R1: a killed owner's lock is free at once.
 #[test]
 fn the_task_of_a_killed_runner_is_free_at_once() {
     let workspace = planned("stable");
@@ -74,6 +76,7 @@ fn the_task_of_a_killed_runner_is_free_at_once() {
     let _ = wharf("resume").dir(workspace.path()).run().exits(0);
 }
 
+/// R3: eight readers, a process for each step.
 #[test]
 fn eight_readers_disturb_no_run_and_see_it_only_grow() {
     let workspace = planned("price-change");
@@ -115,6 +118,7 @@ fn eight_readers_disturb_no_run_and_see_it_only_grow() {
 }
 
 /// Two hosts stand for two processes: they share nothing but the files.
+/// R4: by two hosts, which share nothing but the files.
 #[test]
 fn of_sixteen_orders_at_once_as_many_are_completed_as_there_is_stock_for() {
     const STOCK: usize = 7;

@@ -9,6 +9,7 @@ use wharf_tests::{
     script::expected,
 };
 
+/// Stable: one plan, no change.
 #[test]
 fn a_stable_order_ships_with_the_standard_carrier() {
     Expected {
@@ -47,6 +48,7 @@ fn a_stable_order_ships_with_the_standard_carrier() {
     .holds_for("stable");
 }
 
+/// Price change: a second plan for what remains.
 #[test]
 fn a_carrier_that_has_become_too_dear_is_replaced_in_a_second_plan() {
     Expected {
@@ -95,6 +97,7 @@ fn a_carrier_that_has_become_too_dear_is_replaced_in_a_second_plan() {
     .holds_for("price-change");
 }
 
+/// Unavailable: a person is asked, what was done stays.
 #[test]
 fn a_packed_order_that_no_carrier_takes_is_kept_for_a_person() {
     Expected {
@@ -129,6 +132,7 @@ fn a_packed_order_that_no_carrier_takes_is_kept_for_a_person() {
     .holds_for("unavailable");
 }
 
+/// No stock: a person is asked before any effect.
 #[test]
 fn without_stock_a_person_is_asked_before_anything_happens() {
     Expected {
@@ -144,6 +148,7 @@ fn without_stock_a_person_is_asked_before_anything_happens() {
     .holds_for("no-stock");
 }
 
+/// Lost response, X2: the effect is found, and nothing is done twice.
 #[test]
 fn after_a_lost_response_the_shipment_is_adopted_and_only_the_receipt_remains() {
     Expected {

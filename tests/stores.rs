@@ -4,7 +4,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::LazyLock,
 };
 
 use rusqlite::Connection;
@@ -12,35 +11,12 @@ use wharf::host;
 use wharf_tests::{
     Wharf, Workspace,
     demo::{self, TASK},
+    halfway::{EFFECTS, HALFWAY, assert_goes_on},
     unprivileged::{self, Mode},
     wharf,
 };
 
-/// A task that has completed two steps of four; not to be changed.
-static HALFWAY: LazyLock<Workspace> = LazyLock::new(|| {
-    let workspace = Workspace::new();
-    let until_a_step = |run: Wharf| run.args(["--stop-after", "step"]).run().exits(12);
-    let _ = until_a_step(demo::demo(&workspace, "price-change"));
-    let _ = until_a_step(wharf("resume").dir(workspace.path()));
-    workspace
-});
-
-/// What becomes of it.
-static EFFECTS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let workspace = HALFWAY.copy();
-    let _ = wharf("resume").dir(workspace.path()).run().exits(0);
-    workspace.effects()
-});
-
 const DATABASES: [&str; 2] = ["business.sqlite", "memory.sqlite"];
-
-/// Once everything is mended, the task is completed, and each of its effects has happened once.
-#[track_caller]
-fn assert_goes_on(workspace: &Workspace) {
-    let _ = wharf("resume").dir(workspace.path()).run().exits(0);
-    assert_eq!(workspace.effects(), *EFFECTS);
-    let _ = wharf("audit").dir(workspace.path()).run().exits(0);
-}
 
 /// A database whose file is not what it should be.
 fn damage(path: &Path, how: &str) {
@@ -77,6 +53,7 @@ fn bytes(path: &Path) -> Option<Vec<u8>> {
     path.is_file().then(|| fs::read(path).unwrap())
 }
 
+/// S3, S4: a newer schema, another program's database, no database at all.
 #[test]
 fn a_database_that_is_not_what_it_should_be_is_refused_untouched_and_the_task_goes_on_with_the_right_one()
  {
@@ -129,6 +106,7 @@ fn a_database_that_is_not_what_it_should_be_is_refused_untouched_and_the_task_go
     }
 }
 
+/// Memory unavailable: so long as another process holds it.
 #[test]
 fn a_database_that_another_process_holds_is_waited_for_and_then_given_up() {
     for database in DATABASES {
@@ -150,6 +128,7 @@ fn a_database_that_another_process_holds_is_waited_for_and_then_given_up() {
     }
 }
 
+/// S4: permission denied, read-only files and folders.
 #[test]
 fn what_this_user_may_not_read_or_write_is_told_and_the_task_goes_on_once_it_may() {
     let task = Path::new("tasks").join(TASK);
@@ -212,6 +191,7 @@ fn with_largest_file(blocks: u32, run: Wharf) -> Wharf {
     limited.into()
 }
 
+/// S4: no file can grow.
 #[test]
 fn a_disk_that_is_full_ends_the_run_and_loses_nothing() {
     let mut stopped = 0;
@@ -282,6 +262,7 @@ fn a_file_where_a_folder_of_the_task_should_be_ends_the_run_and_it_goes_on_witho
     }
 }
 
+/// S4: no directory.
 #[test]
 fn a_directory_that_is_a_file_or_leads_through_one_is_bad_input() {
     let workspace = Workspace::new();

@@ -129,6 +129,7 @@ fn edited(bytes: &[u8]) -> [Vec<u8>; 3] {
     [one_other, longer, b"{}".to_vec()]
 }
 
+/// Publication retried after a conflict: once the file is out of the way.
 #[test]
 fn a_published_file_that_was_changed_is_never_overwritten() {
     for name in OUTPUTS {
@@ -199,6 +200,7 @@ fn evidence_that_is_torn_or_missing_is_found_and_written_again() {
     assert_repaired(&workspace);
 }
 
+/// Tampered evidence: refused, and nothing is done.
 #[test]
 fn evidence_that_was_edited_is_found_and_stops_the_task_finished_or_not() {
     for task in [&COMPLETED, &HALFWAY] {
@@ -225,8 +227,6 @@ fn a_ledger_row_that_was_edited_in_any_column_is_found() {
     let columns = COMPLETED.select("SELECT name FROM pragma_table_info('wharf_ledger')");
     for column in &columns {
         let (value, codes): (_, &[_]) = match &**column {
-            // Only the journal knows when: it has the intent's time.
-            "at" => continue,
             "plugin" | "subject" | "operation_key" => {
                 ("'other'", &["ledger-row-missing", "ledger-row-unknown"])
             }
@@ -237,6 +237,8 @@ fn a_ledger_row_that_was_edited_in_any_column_is_found() {
             ),
             "data" => ("replace(data, '400', '300')", &["ledger-row-differs"]),
             "sequence" => ("sequence + 1", &["ledger-row-unknown"]),
+            // It is the time of the record that intended the operation.
+            "at" => ("'2026-01-01T00:00:00Z'", &["ledger-row-differs"]),
             other => panic!("{other}: what does audit find?"),
         };
         let workspace = COMPLETED.copy();
@@ -272,6 +274,39 @@ fn a_ledger_row_that_was_edited_or_deleted_stops_the_task_and_nothing_is_perform
     }
 }
 
+/// Not only another value: one that no row has.
+#[test]
+fn a_ledger_row_that_was_overwritten_with_anything_is_named_as_a_row_of_the_ledger() {
+    for column in ["task", "principal", "fingerprint", "data", "at"] {
+        // One that a resume compares with the journal.
+        let workspace = HALFWAY.copy();
+        workspace.tamper(
+            "business.sqlite",
+            &format!("UPDATE wharf_ledger SET {column} = '?' WHERE operation_key = 'pack_order'"),
+        );
+        let before = workspace.standing();
+        for command in ["audit", "resume"] {
+            let ran = wharf(command).dir(workspace.path()).run();
+            if column == "task" && command == "audit" {
+                // No row of this task any more.
+                assert_eq!(ran.code, Some(1), "{ran:?}");
+                assert!(
+                    format!("{ran:?}").contains("pack_order")
+                        || ran.stderr.contains("row-malformed"),
+                    "{ran:?}"
+                );
+                continue;
+            }
+            let [what, ..] = ran.refusal(1, "row-malformed");
+            assert!(
+                what.contains("business.sqlite holds a ledger row"),
+                "{what}"
+            );
+        }
+        assert_eq!(workspace.standing(), before);
+    }
+}
+
 #[test]
 fn a_ledger_row_that_was_inserted_is_found() {
     for task in [&COMPLETED, &HALFWAY] {
@@ -285,6 +320,7 @@ fn a_ledger_row_that_was_inserted_is_found() {
     }
 }
 
+/// S6: edit, insert, delete, reorder, truncation.
 #[test]
 fn a_journal_that_was_edited_deleted_from_inserted_into_reordered_or_cut_is_found_and_refused() {
     let last = COMPLETED.journal(TASK).len();
@@ -302,6 +338,7 @@ fn a_journal_that_was_edited_deleted_from_inserted_into_reordered_or_cut_is_foun
         edit("kind = 'resumed'"),
         edit("hash = (SELECT hash FROM journal WHERE sequence = 7)"),
         ("DELETE FROM journal WHERE sequence = 8".to_owned(), "journal-gap", 9),
+        ("DELETE FROM journal WHERE sequence = 1".to_owned(), "journal-gap", 2),
         (
             "UPDATE journal SET sequence = sequence + 100 WHERE sequence > 8;
              INSERT INTO journal SELECT task, 9, kind, at, body, hash FROM journal WHERE sequence = 8;

@@ -98,6 +98,7 @@ fn resume_takes_the_only_task_even_if_it_is_finished() {
     assert_eq!(ran.document()["report"], workspace.report(TASK));
 }
 
+/// X2: another task's, too.
 #[test]
 fn an_equal_input_on_the_same_subject_is_answered_from_the_ledger() {
     let workspace = prepared();
@@ -137,6 +138,7 @@ fn another_input_on_the_same_subject_is_a_conflict_before_anything_is_done() {
     let _ = wharf("audit").dir(workspace.path()).run().exits(0);
 }
 
+/// Changed request: refused, and nothing is written.
 #[test]
 fn a_changed_request_under_a_known_id_is_a_conflict() {
     let workspace = prepared();

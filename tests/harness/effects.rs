@@ -40,7 +40,11 @@ impl Workspace {
 
     /// Another workspace with the same files, which nobody may be writing to.
     pub fn copy(&self) -> Self {
-        let copy = Self::new();
+        self.copy_to(Self::new())
+    }
+
+    /// The same at a place that is still empty.
+    pub fn copy_to(&self, copy: Self) -> Self {
         copy_folder(&self.path(), &copy.path());
         copy
     }
@@ -57,7 +61,8 @@ fn read(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
-fn copy_folder(from: &Path, to: &Path) {
+/// A folder with all that is in it; the copy is missing.
+pub fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

@@ -27,6 +27,13 @@ impl Workspace {
         }
     }
 
+    /// As [`Self::new`], on a disk of the test's choice.
+    pub fn below(folder: &Path) -> Self {
+        Self {
+            folder: TempDir::new_in(folder).unwrap(),
+        }
+    }
+
     /// A workspace with these files and folders, by their paths relative to [`Self::folder`].
     pub fn of(files: BTreeMap<PathBuf, Option<Vec<u8>>>) -> Self {
         let workspace = Self::new();

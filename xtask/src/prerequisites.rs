@@ -54,6 +54,14 @@ pub(crate) const REDIS_SERVER: Prerequisite = Prerequisite {
     otherwise: "the tests that need it are skipped",
 };
 
+/// The fuzzer's driver, of any version that is there.
+pub(crate) const CARGO_FUZZ: Prerequisite = Prerequisite {
+    name: "cargo-fuzz",
+    present: || succeeds("cargo fuzz --version"),
+    install: "cargo install cargo-fuzz --locked --version 0.13.2 --debug",
+    otherwise: "`cargo xtask test` puts what is kept of the fuzz targets' corpus through them without it",
+};
+
 /// One thing that may be missing.
 pub(crate) struct Prerequisite {
     name: &'static str,
@@ -109,7 +117,8 @@ fn has_guest_std() -> bool {
     folder.is_some_and(|folder| Path::new(folder.trim_end()).is_dir())
 }
 
-fn succeeds(line: &str) -> bool {
+/// Whether a program runs and is content.
+pub(crate) fn succeeds(line: &str) -> bool {
     let status = command(line)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

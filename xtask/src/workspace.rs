@@ -35,9 +35,16 @@ const TEST_GUESTS: Workspace = Workspace {
     native_profile: "dev",
 };
 
+const FUZZ: Workspace = Workspace {
+    name: "fuzz",
+    manifest: "fuzz/Cargo.toml",
+    target_dir: "target/fuzz",
+    native_profile: PROFILE,
+};
+
 /// All workspaces, the root first.
 pub(crate) fn all() -> impl Iterator<Item = &'static Workspace> {
-    iter::once(&ROOT).chain(guests())
+    iter::once(&ROOT).chain(guests()).chain(iter::once(&FUZZ))
 }
 
 /// The workspaces that are built as components.

@@ -63,6 +63,15 @@ impl Catalog {
         self.owned.get(plugin).cloned().unwrap_or_default()
     }
 
+    /// One of the plugin's tables and views that its migrations created and that is gone: what a plugin makes of that would
+    /// be taken for the state of its business.
+    pub(super) fn lost_by(&self, plugin: &str) -> Option<&str> {
+        let mut owned = self.owned.get(plugin)?.iter();
+        owned
+            .find(|name| !self.objects.contains(*name))
+            .map(String::as_str)
+    }
+
     /// Everything that a name could stand for.
     pub(super) fn objects(&self) -> Arc<HashSet<String>> {
         Arc::clone(&self.objects)

@@ -18,7 +18,7 @@ use crate::{
 };
 
 const COLUMNS: &str = "SELECT plugin, subject, operation_key, task, principal, fingerprint, input_digest, tool, \
-     arguments_digest, data, sequence FROM wharf_ledger ";
+     arguments_digest, data, sequence, at FROM wharf_ledger ";
 
 /// A row of the subject that another input wrote.
 pub(super) fn conflict(
@@ -141,6 +141,7 @@ pub(super) fn row_of(operation: &Operation, data: JsonText) -> LedgerRow {
         arguments_digest: operation.arguments_digest,
         data,
         sequence: operation.position.sequence,
+        at: operation.at,
     }
 }
 
@@ -163,6 +164,7 @@ fn read(row: &Row<'_>) -> Option<LedgerRow> {
         arguments_digest: text(8)?.parse().ok()?,
         data: JsonText::parse(text(9)?, STORED).ok()?,
         sequence: u64::try_from(row.get::<_, i64>(10).ok()?).ok()?,
+        at: text(11)?.parse().ok()?,
     })
 }
 

@@ -172,6 +172,17 @@ impl BusinessStore {
         self.reading(|connection| Ok(anchors::tasks(connection, &self.path)?))
     }
 
+    /// A table or view that a plugin's migrations created and that is gone.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn lost_table(&self, plugin: &PluginName) -> Result<Option<String>, Error> {
+        self.reading(|connection| {
+            let catalog = self.catalog(|last| Catalog::current(connection, last))?;
+            Ok(catalog.lost_by(plugin.as_str()).map(str::to_owned))
+        })
+    }
+
     /// How many commits with a sync this store has made since it was opened, preparation aside.
     #[must_use]
     pub fn syncs(&self) -> u64 {

@@ -130,6 +130,12 @@ impl BusinessStore {
         may: May,
     ) -> Result<Rules, SqliteError> {
         let catalog = self.catalog(|last| Catalog::current(connection, last))?;
+        if let Some(table) = catalog.lost_by(plugin) {
+            return Err(SqliteError::TableLost {
+                path: self.path().to_owned(),
+                table: table.to_owned(),
+            });
+        }
         Ok(Rules {
             own: catalog.owned_by(plugin),
             objects: catalog.objects(),

@@ -1,8 +1,9 @@
 //! The event stream: what happens, while it happens.
 //!
-//! Each event carries task, run and sequence. The sequence is the journal's, so that a reader that remembers the highest one
-//! it has seen sees each once over restarts. Deltas of a model's answer are never journaled; they carry the sequence of the
-//! intent they belong to.
+//! Each event of a record carries task, run and sequence, and no two carry the same. The sequence is the journal's: within a
+//! run it only grows, and a resume tells nothing again. A record is told of when it is made, which is before it is durable. What
+//! a kill lost has no successor but the next run's record with the same sequence, which takes its place. Deltas of a model's
+//! answer are never journaled; they carry the sequence of the intent they belong to.
 
 use std::sync::Arc;
 

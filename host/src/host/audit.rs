@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{preflight, run::RunError, stores};
@@ -151,8 +152,15 @@ struct Auditor {
 /// The journal of one task, folded as far as it can be.
 struct Folded {
     machine: Machine<TaskState>,
-    graphs: Vec<(u64, Graph)>,
+    intents: Vec<Intent>,
     whole: bool,
+}
+
+/// A Graph that was about to run.
+struct Intent {
+    sequence: u64,
+    at: Timestamp,
+    graph: Graph,
 }
 
 impl Auditor {
@@ -209,6 +217,13 @@ impl Auditor {
         let folded = fold(&request, &stored, &mut audit);
         self.records(&folded, &mut audit)?;
         check_rows(&rows, &folded, &mut audit);
+        if let Some(table) = self.business.lost_table(&request.plugin.name)? {
+            audit.find(
+                "table-missing",
+                format!("the table {table}, which the plugin's migrations created, is gone"),
+                "business.sqlite",
+            );
+        }
         self.evidence_files(&folded, &mut audit)?;
         self.outputs(&folded, &mut audit)?;
         self.plans(&request, &folded, &mut audit);
@@ -334,7 +349,7 @@ impl Auditor {
 /// follows from the records before it: this is what ties the published bytes to the journal.
 fn fold(request: &Arc<Request>, stored: &[StoredRecord], audit: &mut TaskAudit) -> Folded {
     let mut machine = Machine::new(TaskState::new(Arc::clone(request)), request.fingerprint());
-    let mut graphs = Vec::new();
+    let mut intents = Vec::new();
     let mut whole = !stored.is_empty();
     if stored.is_empty() {
         audit.find(
@@ -364,7 +379,11 @@ fn fold(request: &Arc<Request>, stored: &[StoredRecord], audit: &mut TaskAudit) 
                     &place,
                 );
             }
-            graphs.push((record.sequence, graph.clone()));
+            intents.push(Intent {
+                sequence: record.sequence,
+                at: record.at,
+                graph: graph.clone(),
+            });
         }
         if let Err(error) = machine.apply(read) {
             audit.find_error(&error.into(), &place);
@@ -375,7 +394,7 @@ fn fold(request: &Arc<Request>, stored: &[StoredRecord], audit: &mut TaskAudit) 
     audit.status = machine.state().view().status.to_owned();
     Folded {
         machine,
-        graphs,
+        intents,
         whole,
     }
 }
@@ -386,21 +405,32 @@ fn check_rows(rows: &[LedgerRow], folded: &Folded, audit: &mut TaskAudit) {
     for row in rows {
         let place = format!("wharf_ledger: {}", row.key.as_str());
         let intent = folded
-            .graphs
+            .intents
             .iter()
-            .find(|(sequence, _)| *sequence == row.sequence)
-            .and_then(|(_, graph)| performing(graph));
+            .find(|intent| intent.sequence == row.sequence)
+            .and_then(|intent| Some((intent, performing(&intent.graph)?)));
         match intent {
-            Some(Performing { step, .. })
-                if step.tool == row.tool && step.arguments_digest() == row.arguments_digest => {}
-            Some(_) => audit.find(
+            Some((_, Performing { step, .. }))
+                if step.tool != row.tool || step.arguments_digest() != row.arguments_digest =>
+            {
+                audit.find(
+                    "ledger-row-differs",
+                    format!(
+                        "record {} intends another tool or other arguments than the row says",
+                        row.sequence
+                    ),
+                    &place,
+                );
+            }
+            Some((intent, _)) if intent.at != row.at => audit.find(
                 "ledger-row-differs",
                 format!(
-                    "record {} intends another tool or other arguments than the row says",
-                    row.sequence
+                    "record {} was made at {}, the row says {}",
+                    row.sequence, intent.at, row.at
                 ),
                 &place,
             ),
+            Some(_) => (),
             None if folded.whole => audit.find(
                 "ledger-row-unknown",
                 format!(

@@ -126,6 +126,14 @@ pub enum SqliteError {
         /// SQLite's words.
         source: rusqlite::Error,
     },
+    /// A table that a migration created is gone.
+    #[error("the database {path} lacks the table {table}")]
+    TableLost {
+        /// The file.
+        path: PathBuf,
+        /// The table.
+        table: String,
+    },
     /// A stored value has not the form it was written in.
     #[error("the database {path} holds {what} that was not written by Wharf")]
     Malformed {
@@ -237,7 +245,9 @@ impl Fault for SqliteError {
             Self::MigrationMissing { .. } => {
                 Facts::new("migration-missing", Kind::Corrupt, RESTORE)
             }
-            Self::MissingTable { .. } => Facts::new("table-missing", Kind::Corrupt, RESTORE),
+            Self::MissingTable { .. } | Self::TableLost { .. } => {
+                Facts::new("table-missing", Kind::Corrupt, RESTORE)
+            }
             Self::Malformed { .. } => Facts::new("row-malformed", Kind::Corrupt, RESTORE),
             Self::Statement { .. } => Facts::new(
                 "statement-failed",

@@ -20,6 +20,8 @@ pub struct HostMigration {
     pub name: &'static str,
     /// The statements.
     pub sql: &'static str,
+    /// The tables that they create.
+    pub tables: &'static [&'static str],
 }
 
 /// The schema of `business.sqlite`.
@@ -27,6 +29,15 @@ pub const BUSINESS: &[HostMigration] = &[HostMigration {
     version: 1,
     name: "workspace",
     sql: include_str!("../../migrations/business/0001_workspace.sql"),
+    tables: &[
+        "wharf_workspace",
+        "wharf_ledger",
+        "wharf_anchors",
+        "wharf_barrier",
+        "wharf_tables",
+        "wharf_plugin_migrations",
+        "wharf_seeds",
+    ],
 }];
 
 /// The schema of `memory.sqlite`.
@@ -34,7 +45,10 @@ pub const MEMORY: &[HostMigration] = &[HostMigration {
     version: 1,
     name: "journal",
     sql: include_str!("../../migrations/memory/0001_journal.sql"),
+    tables: &["journal", "wharf_barrier"],
 }];
+
+const NAME: &str = "wharf_migrations";
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS wharf_migrations (
     version    INTEGER NOT NULL PRIMARY KEY,
@@ -46,26 +60,27 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS wharf_migrations (
 /// Compares what was applied with what is known, changes nothing, and yields how many migrations were applied.
 ///
 /// # Errors
-/// A foreign database, a newer schema, a changed checksum, a gap.
+/// A foreign database, a newer schema, a changed checksum, a gap, a table that is gone.
 pub fn check(
     connection: &Connection,
     path: &Path,
     known: &[HostMigration],
 ) -> Result<u32, SqliteError> {
     let of = |e| SqliteError::of(path, e);
-    let path = path.to_owned();
-    let mut names = connection
-        .prepare("SELECT name FROM sqlite_schema")
-        .map_err(of)?;
-    let names: Vec<String> = names
-        .query_map((), |row| row.get(0))
-        .and_then(Iterator::collect)
-        .map_err(of)?;
-    if !names.iter().any(|name| name == "wharf_migrations") {
-        return if names.is_empty() {
+    let lost = |table: &str| SqliteError::TableLost {
+        path: path.to_owned(),
+        table: table.to_owned(),
+    };
+    let before = names(connection).map_err(of)?;
+    if !before.iter().any(|name| name == NAME) {
+        return if before.is_empty() {
             Ok(0)
+        } else if before.iter().any(|name| name.starts_with("wharf_")) {
+            Err(lost(NAME))
         } else {
-            Err(SqliteError::Foreign { path })
+            Err(SqliteError::Foreign {
+                path: path.to_owned(),
+            })
         };
     }
     let mut rows = connection
@@ -79,7 +94,7 @@ pub fn check(
     let found = rows.last().map_or(0, |row| row.0);
     if found > newest(known) {
         return Err(SqliteError::NewerSchema {
-            path,
+            path: path.to_owned(),
             found,
             known: newest(known),
         });
@@ -89,13 +104,37 @@ pub fn check(
         match rows.get(index) {
             Some((v, checksum)) if *v == version => {
                 if *checksum != Digest::of(migration.sql).to_string() {
-                    return Err(SqliteError::MigrationChanged { path, version });
+                    return Err(SqliteError::MigrationChanged {
+                        path: path.to_owned(),
+                        version,
+                    });
                 }
             }
-            _ => return Err(SqliteError::MigrationMissing { path, version }),
+            _ => {
+                return Err(SqliteError::MigrationMissing {
+                    path: path.to_owned(),
+                    version,
+                });
+            }
         }
     }
-    Ok(found)
+    // Read after the rows, so that what another process applies meanwhile is not missed.
+    let names = names(connection).map_err(of)?;
+    let applied = known.iter().take(found as usize);
+    match applied
+        .flat_map(|migration| migration.tables)
+        .find(|table| !names.iter().any(|name| name == *table))
+    {
+        Some(table) => Err(lost(table)),
+        None => Ok(found),
+    }
+}
+
+fn names(connection: &Connection) -> Result<Vec<String>, rusqlite::Error> {
+    connection
+        .prepare("SELECT name FROM sqlite_schema")?
+        .query_map((), |row| row.get(0))?
+        .collect()
 }
 
 /// Applies what is missing, each migration in its own transaction.
@@ -174,16 +213,19 @@ mod tests {
         version: 1,
         name: "first",
         sql: "CREATE TABLE a (x) STRICT; ",
+        tables: &["a"],
     };
     const OK: HostMigration = HostMigration {
         version: 1,
         name: "first",
         sql: "CREATE TABLE a (x INTEGER) STRICT;",
+        tables: &["a"],
     };
     const SECOND: HostMigration = HostMigration {
         version: 2,
         name: "second",
         sql: "ALTER TABLE a ADD COLUMN y INTEGER;",
+        tables: &[],
     };
 
     fn at() -> Timestamp {
@@ -226,6 +268,7 @@ mod tests {
         assert_eq!(row.2, Digest::of(SECOND.sql).to_string());
     }
 
+    /// S3: half a migration is none.
     #[test]
     fn a_migration_that_fails_leaves_nothing_of_itself() {
         let mut connection = in_memory().unwrap();
@@ -266,6 +309,39 @@ mod tests {
                 ..
             })
         ));
+    }
+
+    #[test]
+    fn a_table_that_is_gone_is_named_before_anything_is_done() {
+        for list in [BUSINESS, MEMORY] {
+            let mut tables: Vec<_> = list.iter().flat_map(|migration| migration.tables).collect();
+            let mut fresh = in_memory().unwrap();
+            apply_to(&mut fresh, list).unwrap();
+            let created: Vec<String> = fresh
+                .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+                .unwrap()
+                .query_map((), |row| row.get(0))
+                .unwrap()
+                .map(Result::unwrap)
+                .collect();
+            tables.push(&NAME);
+            tables.sort();
+            assert_eq!(tables, created.iter().collect::<Vec<_>>());
+            for gone in tables {
+                let mut connection = in_memory().unwrap();
+                apply_to(&mut connection, list).unwrap();
+                connection
+                    .execute_batch(&format!("DROP TABLE {gone}"))
+                    .unwrap();
+                assert!(
+                    matches!(
+                        apply_to(&mut connection, list),
+                        Err(SqliteError::TableLost { table, .. }) if table == **gone
+                    ),
+                    "{gone}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -213,10 +213,11 @@ impl Journal for SqliteJournal {
     }
 
     fn tasks(&self) -> Result<Vec<TaskId>, Error> {
-        // Rows are only ever added, so their row ids grow in the order of the appends.
+        // Rows are only ever added, so their row ids grow in the order of the appends. Not the first records: a task that has
+        // lost its first one is still a task.
         let ids: Vec<String> = self.reading(|connection| {
             connection
-                .prepare_cached("SELECT task FROM journal WHERE sequence = 1 ORDER BY rowid")?
+                .prepare_cached("SELECT task FROM journal GROUP BY task ORDER BY min(rowid)")?
                 .query_map((), |row| row.get(0))?
                 .collect()
         })?;

@@ -20,7 +20,7 @@ pub const LOCK_FILE: &str = ".lock";
 #[derive(Debug)]
 pub struct TaskLock {
     folder: PathBuf,
-    _file: File,
+    file: File,
 }
 
 impl TaskLock {
@@ -46,7 +46,7 @@ impl TaskLock {
             .and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self {
             folder: folder.into(),
-            _file: file,
+            file,
         })
     }
 
@@ -62,7 +62,7 @@ impl TaskLock {
         };
         Ok(Some(Self {
             folder: folder.into(),
-            _file: locked(file, &path)?,
+            file: locked(file, &path)?,
         }))
     }
 
@@ -70,6 +70,14 @@ impl TaskLock {
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+}
+
+impl Drop for TaskLock {
+    /// Not left to the closing of the file: a process that is being started at this moment holds a copy of it for a little longer.
+    fn drop(&mut self) {
+        // What cannot be unlocked goes with the last copy.
+        let _ = self.file.unlock();
     }
 }
 
@@ -138,6 +146,20 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use super::{super::fixtures::assert_error, *};
+
+    /// Between the fork and the exec of a process that somebody starts, that process has a copy of every open file. A task
+    /// that had just ended was then refused as owned by this very process.
+    #[test]
+    fn a_lock_that_is_dropped_is_free_although_a_process_that_is_being_started_has_a_copy_of_its_file()
+     {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = TaskLock::acquire(folder.path()).unwrap();
+        let copy = lock.file.try_clone().unwrap();
+        assert!(TaskLock::acquire(folder.path()).is_err());
+        drop(lock);
+        TaskLock::acquire(folder.path()).unwrap();
+        drop(copy);
+    }
 
     #[test]
     fn a_second_runner_is_refused_at_once_and_told_who_the_first_is() {

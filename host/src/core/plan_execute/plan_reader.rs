@@ -3,9 +3,13 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::structure::{Order, shown};
 use crate::{
     core::contract::{Plan, PlanStatus, Step, Violation},
-    words::json::{self, JsonBounds},
+    words::{
+        id::{InvalidId, StepId, is_identifier},
+        json::{self, JsonBounds, JsonText, embedded},
+    },
 };
 
 /// The most a model's answer may take.
@@ -17,8 +21,24 @@ pub const ANSWER_BOUNDS: JsonBounds = JsonBounds {
 /// Reads the plan in an answer.
 ///
 /// # Errors
-/// The one violation that says why the answer is no plan.
-pub fn read(text: &str, finish_reason: &str) -> Result<Plan, Violation> {
+/// The one violation that says why the answer is no plan; of a plan whose steps have names that are no identifiers, all that
+/// is wrong with its ids and dependencies.
+pub fn read(text: &str, finish_reason: &str) -> Result<Plan, Vec<Violation>> {
+    let fields = read_fields(text, finish_reason).map_err(|violation| vec![violation])?;
+    let faults = faults_of_ids(&fields.steps);
+    let steps: Option<Vec<_>> = fields.steps.into_iter().map(Draft::named).collect();
+    let Some(steps) = steps else {
+        return Err(faults);
+    };
+    Ok(Plan {
+        goal: fields.goal,
+        status: fields.status,
+        reason: fields.reason,
+        steps,
+    })
+}
+
+fn read_fields(text: &str, finish_reason: &str) -> Result<Fields, Violation> {
     if finish_reason != "stop" {
         return Err(refused(
             "answer-incomplete",
@@ -40,14 +60,8 @@ pub fn read(text: &str, finish_reason: &str) -> Result<Plan, Violation> {
             "the answer is JSON, but not an object".to_owned(),
         ));
     }
-    let fields: Fields = serde_json::from_value(value)
-        .map_err(|error| refused("plan-form", format!("the answer is not a plan: {error}")))?;
-    Ok(Plan {
-        goal: fields.goal,
-        status: fields.status,
-        reason: fields.reason,
-        steps: fields.steps,
-    })
+    serde_json::from_value(value)
+        .map_err(|error| refused("plan-form", format!("the answer is not a plan: {error}")))
 }
 
 /// A plan as a model writes it: unknown fields at the top level are ignored, those inside a step are not.
@@ -56,7 +70,57 @@ struct Fields {
     goal: String,
     status: PlanStatus,
     reason: String,
-    steps: Vec<Step>,
+    steps: Vec<Draft>,
+}
+
+/// A step whose ids may be anything, so that all that is wrong with them can be told at once.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Draft {
+    id: String,
+    tool: String,
+    depends_on: Vec<String>,
+    expected: String,
+    #[serde(default, with = "embedded")]
+    arguments: Option<JsonText>,
+}
+
+impl Draft {
+    /// None: an id is no identifier.
+    fn named(self) -> Option<Step> {
+        let depends_on: Result<_, _> = self.depends_on.into_iter().map(StepId::try_from).collect();
+        Some(Step {
+            id: self.id.try_into().ok()?,
+            tool: self.tool,
+            depends_on: depends_on.ok()?,
+            expected: self.expected,
+            arguments: self.arguments,
+        })
+    }
+}
+
+/// Names that are no identifiers, and what the host checks of ids in every plan. A dependency that is no identifier is either
+/// the name of a step, and found there, or of none.
+fn faults_of_ids(steps: &[Draft]) -> Vec<Violation> {
+    let mut order = Order::of(steps.iter().map(|step| &*step.id));
+    let mut found = Vec::new();
+    for step in steps {
+        let mut fault = |code: &str, message: String| {
+            found.push(Violation {
+                code: code.to_owned(),
+                message,
+                step_id: Some(shown(&step.id)),
+            });
+        };
+        if !is_identifier(&step.id) {
+            let message = format!("`{}` is no step id: {InvalidId}", shown(&step.id));
+            fault("invalid-step-id", message);
+        }
+        for (code, message) in order.faults(&step.id, step.depends_on.iter().map(|id| &**id)) {
+            fault(code, message);
+        }
+    }
+    found
 }
 
 /// Removes one code fence that surrounds the whole text.
@@ -95,7 +159,10 @@ mod tests {
     const PLAN: &str = r#"{"goal":"g","status":"ready","reason":"r","steps":[{"id":"a","tool":"t","dependsOn":[],"expected":"e"}]}"#;
 
     fn code(text: &str) -> String {
-        read(text, "stop").unwrap_err().code
+        let [violation] = &read(text, "stop").unwrap_err()[..] else {
+            panic!("{text}: one violation")
+        };
+        violation.code.clone()
     }
 
     #[test]
@@ -160,9 +227,7 @@ mod tests {
             PLAN.replace("\"ready\"", "\"done\""),
             PLAN.replace("\"expected\":\"e\"", "\"expected\":\"e\",\"extra\":1"),
             PLAN.replace("\"dependsOn\":[]", "\"dependsOn\":null"),
-            PLAN.replace("\"a\"", "\"\""),
-            PLAN.replace("\"a\"", &format!("\"{}\"", "x".repeat(81))),
-            PLAN.replace("\"a\"", "\"а\""),
+            PLAN.replace("\"a\"", "7"),
         ] {
             assert_eq!(code(&bad), "plan-form", "{bad}");
         }
@@ -171,7 +236,54 @@ mod tests {
     #[test]
     fn only_the_finish_reason_stop_is_a_plan() {
         for reason in ["length", "content_filter", "tool_calls", "", "STOP"] {
-            assert_eq!(read(PLAN, reason).unwrap_err().code, "answer-incomplete");
+            assert_eq!(read(PLAN, reason).unwrap_err()[0].code, "answer-incomplete");
         }
+    }
+
+    #[test]
+    fn all_that_is_wrong_with_ids_and_dependencies_is_listed_at_once() {
+        let step = |id: &str, depends_on: &[&str]| serde_json::json!({"id": id, "tool": "t", "dependsOn": depends_on, "expected": "e"});
+        let long = "x".repeat(81);
+        let steps = [
+            step("a", &["a"]),
+            // Cyrillic.
+            step("а", &["b"]),
+            step("b", &["а", "nowhere", "a", "a"]),
+            step("", &["\u{1b}[2J"]),
+            step(&long, &[]),
+            step("a", &[&long]),
+        ];
+        let mut plan: Value = serde_json::from_str(PLAN).unwrap();
+        plan["steps"] = steps.into();
+        let found = read(&plan.to_string(), "stop").unwrap_err();
+        let found: Vec<_> = found
+            .iter()
+            .map(|violation| (&*violation.code, violation.step_id.as_deref().unwrap()))
+            .collect();
+        let cut = format!("{}…", "x".repeat(80));
+        assert_eq!(
+            found,
+            [
+                ("self-dependency", "a"),
+                ("invalid-step-id", "а"),
+                ("late-dependency", "а"),
+                ("unknown-dependency", "b"),
+                ("duplicate-dependency", "b"),
+                ("invalid-step-id", ""),
+                ("unknown-dependency", ""),
+                ("invalid-step-id", &*cut),
+                ("duplicate-step", "a"),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_id_is_shown_without_control_characters_and_not_at_its_full_length() {
+        let text = PLAN.replace("[]", &format!(r#"["\u001b[2J{}"]"#, "x".repeat(1000)));
+        let [violation] = &read(&text, "stop").unwrap_err()[..] else {
+            panic!("one violation")
+        };
+        assert!(violation.message.len() < 200, "{violation:?}");
+        assert!(!violation.message.contains('\u{1b}'), "{violation:?}");
     }
 }

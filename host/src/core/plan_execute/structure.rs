@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::core::{
-    contract::{Plan, Violation},
-    ports::domain::Declared,
-    request::is_text,
+use crate::{
+    core::{
+        contract::{Plan, Violation},
+        ports::domain::Declared,
+        request::is_text,
+    },
+    words::id::StepId,
 };
 
 /// Every structural fault of a plan.
@@ -45,44 +48,12 @@ pub fn check(declared: &dyn Declared, plan: &Plan) -> Vec<Violation> {
             ),
         );
     }
-    let all: BTreeSet<_> = plan.steps.iter().map(|step| &step.id).collect();
-    let mut earlier = BTreeSet::new();
+    let mut order = Order::of(plan.steps.iter().map(|step| step.id.as_str()));
     for step in &plan.steps {
         let id = Some(step.id.as_str());
-        if earlier.contains(&step.id) {
-            fault(
-                "duplicate-step",
-                id,
-                format!("the step id `{}` stands twice", step.id),
-            );
-        }
-        let mut named = BTreeSet::new();
-        for dependency in &step.depends_on {
-            if !named.insert(dependency) {
-                fault(
-                    "duplicate-dependency",
-                    id,
-                    format!("the step names `{dependency}` twice"),
-                );
-            } else if *dependency == step.id {
-                fault(
-                    "self-dependency",
-                    id,
-                    "the step depends on itself".to_owned(),
-                );
-            } else if !all.contains(dependency) {
-                fault(
-                    "unknown-dependency",
-                    id,
-                    format!("the step depends on `{dependency}`, which is no step of the plan"),
-                );
-            } else if !earlier.contains(dependency) {
-                fault(
-                    "late-dependency",
-                    id,
-                    format!("the step depends on `{dependency}`, which comes after it"),
-                );
-            }
+        let depends_on = step.depends_on.iter().map(StepId::as_str);
+        for (code, message) in order.faults(step.id.as_str(), depends_on) {
+            fault(code, id, message);
         }
         match descriptor.tool(&step.tool) {
             None => fault(
@@ -130,9 +101,72 @@ pub fn check(declared: &dyn Declared, plan: &Plan) -> Vec<Violation> {
                 }
             }
         }
-        earlier.insert(&step.id);
     }
     found
+}
+
+/// The order of a plan's steps, by their ids alone; these need not be identifiers.
+pub(super) struct Order<'a> {
+    all: BTreeSet<&'a str>,
+    earlier: BTreeSet<&'a str>,
+}
+
+impl<'a> Order<'a> {
+    pub(super) fn of(ids: impl Iterator<Item = &'a str>) -> Self {
+        Self {
+            all: ids.collect(),
+            earlier: BTreeSet::new(),
+        }
+    }
+
+    /// What is wrong with the place of the next step: codes and messages.
+    pub(super) fn faults(
+        &mut self,
+        id: &'a str,
+        depends_on: impl Iterator<Item = &'a str>,
+    ) -> Vec<(&'static str, String)> {
+        let mut found = Vec::new();
+        if self.earlier.contains(id) {
+            let message = format!("the step id `{}` stands twice", shown(id));
+            found.push(("duplicate-step", message));
+        }
+        let mut named = BTreeSet::new();
+        for dependency in depends_on {
+            let name = shown(dependency);
+            found.push(if !named.insert(dependency) {
+                (
+                    "duplicate-dependency",
+                    format!("the step names `{name}` twice"),
+                )
+            } else if dependency == id {
+                ("self-dependency", "the step depends on itself".to_owned())
+            } else if !self.all.contains(dependency) {
+                (
+                    "unknown-dependency",
+                    format!("the step depends on `{name}`, which is no step of the plan"),
+                )
+            } else if !self.earlier.contains(dependency) {
+                (
+                    "late-dependency",
+                    format!("the step depends on `{name}`, which comes after it"),
+                )
+            } else {
+                continue;
+            });
+        }
+        self.earlier.insert(id);
+        found
+    }
+}
+
+/// An id as a message shows it: without control characters, and cut where it is longer than one may be.
+pub(super) fn shown(id: &str) -> String {
+    const MOST: usize = 80;
+    let mut shown: String = id.escape_debug().take(MOST).collect();
+    if id.escape_debug().nth(MOST).is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 #[cfg(test)]

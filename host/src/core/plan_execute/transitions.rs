@@ -214,10 +214,14 @@ impl TaskState {
                         let Checked { violations } = output(outputs, stages::CHECKED_AT, sequence)?;
                         if violations.is_empty() {
                             let plan =
-                                plan_reader::read(&text, &finish_reason).map_err(|violation| {
+                                plan_reader::read(&text, &finish_reason).map_err(|violations| {
+                                    let reasons: Vec<_> = violations
+                                        .into_iter()
+                                        .map(|violation| violation.message)
+                                        .collect();
                                     IllegalTransition {
                                         sequence,
-                                        reason: violation.message,
+                                        reason: reasons.join("; "),
                                     }
                                 })?;
                             self.accept(plan, sequence)?;

@@ -161,6 +161,8 @@ pub struct LedgerRow {
     pub data: JsonText,
     /// The sequence of the journal record that intended it.
     pub sequence: u64,
+    /// The time of that record.
+    pub at: Timestamp,
 }
 
 /// What a plugin may do inside the host's open transaction. Confined: own tables only, deny by default, bounded.

@@ -94,11 +94,7 @@ impl InteractionWorker {
         };
         let plan = match plan_reader::read(text, finish_reason) {
             Ok(plan) => plan,
-            Err(violation) => {
-                return Ok(Checked {
-                    violations: vec![violation],
-                });
-            }
+            Err(violations) => return Ok(Checked { violations }),
         };
         let snapshot = at.state.snapshot().ok_or(NoSnapshot)?;
         let violations =

@@ -1,0 +1,155 @@
+//! The fuzz targets without a fuzzer: what is kept of their corpus, and mutations of it.
+
+use std::{fs, path::PathBuf};
+
+use proptest::{prelude::*, sample::Index};
+use wharf::{core, words};
+use wharf_tests::root;
+
+#[expect(
+    unreachable_pub,
+    reason = "the fuzzer's programs reach them from another crate"
+)]
+#[path = "../fuzz/src/targets.rs"]
+mod targets;
+
+/// Each target, and the folder of its corpus.
+const TARGETS: [(&str, fn(&[u8])); 3] = [
+    ("plan", targets::plan),
+    ("journal", targets::journal),
+    ("request", targets::request),
+];
+
+fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = root().join("fuzz/corpus").join(target);
+    let entries = fs::read_dir(folder).unwrap();
+    let read = |path: PathBuf| (path.clone(), fs::read(path).unwrap());
+    entries.map(|entry| read(entry.unwrap().path())).collect()
+}
+
+#[test]
+fn what_is_kept_of_the_corpus_holds() {
+    for (name, target) in TARGETS {
+        let kept = corpus(name);
+        assert!(kept.len() > 2, "{name}");
+        for (path, bytes) in kept {
+            // The failure names the input.
+            println!("{}", path.display());
+            target(&bytes);
+        }
+    }
+}
+
+#[test]
+fn there_is_a_corpus_and_a_program_of_the_fuzzer_for_each_target() {
+    let mut names = TARGETS.map(|(name, _)| name.to_owned());
+    names.sort();
+    for (folder, end) in [("fuzz/corpus", ""), ("fuzz/fuzz_targets", ".rs")] {
+        let mut found: Vec<_> = fs::read_dir(root().join(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .map(|name| name.strip_suffix(end).unwrap().to_owned())
+            .collect();
+        found.sort();
+        assert_eq!(found, names, "{folder}");
+    }
+}
+
+/// One change of some bytes, wherever it is.
+#[derive(Debug, Clone)]
+enum Mutation {
+    Set(Index, u8),
+    Insert(Index, Vec<u8>),
+    Remove(Index, Index),
+    /// A piece of them stands twice.
+    Repeat(Index, Index),
+    /// One line comes before another.
+    Swap(Index, Index),
+}
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    let pieces = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "\"",
+        "\\",
+        "null",
+        "true",
+        "-1",
+        "0",
+        "1e309",
+        "9007199254740993",
+        "```",
+        "\n",
+        "\u{feff}",
+        "\u{0}",
+        "\u{440}",
+        "\\ud800",
+        "\"id\":\"\"",
+        "{\"resumed\":{\"run\":\"01a228a2-7d7b-7c36-b5a6-33f8273fa66b\"}}\n",
+    ];
+    let piece = proptest::sample::select(pieces.map(|piece| piece.as_bytes().to_vec()).to_vec());
+    let at = any::<Index>;
+    prop_oneof![
+        (at(), any::<u8>()).prop_map(|(at, byte)| Mutation::Set(at, byte)),
+        (at(), piece).prop_map(|(at, piece)| Mutation::Insert(at, piece)),
+        (at(), at()).prop_map(|(from, to)| Mutation::Remove(from, to)),
+        (at(), at()).prop_map(|(from, to)| Mutation::Repeat(from, to)),
+        (at(), at()).prop_map(|(one, other)| Mutation::Swap(one, other)),
+    ]
+}
+
+fn apply(mutation: &Mutation, bytes: &mut Vec<u8>) {
+    let place = |at: &Index| at.index(bytes.len() + 1);
+    let range = |one: &Index, other: &Index| {
+        let (one, other) = (place(one), place(other));
+        one.min(other)..one.max(other)
+    };
+    match mutation {
+        Mutation::Set(at, byte) => {
+            let at = place(at);
+            if let Some(old) = bytes.get_mut(at) {
+                *old = *byte;
+            }
+        }
+        Mutation::Insert(at, piece) => {
+            let at = place(at);
+            bytes.splice(at..at, piece.iter().copied());
+        }
+        Mutation::Remove(from, to) => {
+            let range = range(from, to);
+            bytes.drain(range);
+        }
+        Mutation::Repeat(from, to) => {
+            let range = range(from, to);
+            let piece = bytes[range.clone()].to_vec();
+            bytes.splice(range.end..range.end, piece);
+        }
+        Mutation::Swap(one, other) => {
+            let mut lines: Vec<_> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+            if !lines.is_empty() {
+                let count = lines.len();
+                lines.swap(one.index(count), other.index(count));
+            }
+            *bytes = lines.concat();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn mutations_of_the_corpus_hold(target in 0..TARGETS.len(), start in any::<Index>(), mutations in proptest::collection::vec(mutation(), 1..6)) {
+        let (name, target) = TARGETS[target];
+        let (_, mut bytes) = start.get(&corpus(name)).clone();
+        for mutation in &mutations {
+            apply(mutation, &mut bytes);
+        }
+        target(&bytes);
+    }
+}
