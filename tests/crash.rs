@@ -321,7 +321,7 @@ fn a_preparation_that_was_killed_anywhere_is_begun_again_by_the_same_command() {
 /// In process, and at every single record: whoever listens to the progress brings the run down before the record is appended.
 #[test]
 fn a_run_that_is_dropped_at_any_record_goes_on_as_if_nothing_had_happened() {
-    for scenario in ["price-change", "lost-response"] {
+    for scenario in demo::SCENARIOS {
         let whole = Workspace::new();
         let expected = library::finish(
             &library::host(whole.path()),

@@ -77,7 +77,10 @@ fn no_document_is_left_out() {
     for document in documents() {
         let followed = tests.contains(&format!("follow(\"{}\")", document.display()));
         let guide = document.starts_with("docs") || document == Path::new("README.md");
-        assert!(followed || !guide, "{}", document.display());
+        let commands = markdown::blocks(&read(&document))
+            .iter()
+            .any(|block| block.language == "sh");
+        assert!(followed || !guide || !commands, "{}", document.display());
     }
 }
 

@@ -361,7 +361,12 @@ fn what_belongs_to_a_later_version_is_refused_and_repeats_no_password() {
         demo::demo_of(&workspace).args(["--planner", "model"])
     });
     for (code, context) in [
-        ("context-not-available", "redis://:hunter2@localhost:6379/0"),
+        (
+            "context-not-available",
+            "rediss://:hunter2@localhost:6379/0",
+        ),
+        ("context-address", "redis://:hunter2@localhost:6379/first"),
+        ("context-address", "redis://:hunter2@localhost:port"),
         ("usage", "redsi://:hunter2@localhost:6379/0"),
     ] {
         let lines = refused(&workspace, code, || {
@@ -369,6 +374,11 @@ fn what_belongs_to_a_later_version_is_refused_and_repeats_no_password() {
         });
         assert!(!lines.concat().contains("hunter2"), "{lines:?}");
     }
+    // Typed in the wrong place.
+    let lines = refused(&workspace, "usage", || {
+        demo::demo_of(&workspace).arg("redis://:hunter2@localhost:6379/0")
+    });
+    assert!(!lines.concat().contains("hunter2"), "{lines:?}");
 }
 
 #[test]

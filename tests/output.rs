@@ -204,6 +204,7 @@ fn help_says_what_can_be_given() {
         "resume",
         "status",
         "audit",
+        "doctor",
         "plugin",
         "plugin inspect",
     ] {

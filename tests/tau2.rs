@@ -5,13 +5,12 @@
 
 use std::{
     fs,
-    io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
 
 use serde_json::{Value, json};
-use wharf_tests::{built, root};
+use wharf_tests::{built, root, skipped};
 
 fn data() -> Option<PathBuf> {
     let beside = root().join("../shared/data/tau2-retail");
@@ -23,9 +22,7 @@ fn data() -> Option<PathBuf> {
 fn data_or_say_so() -> Option<PathBuf> {
     let data = data();
     if data.is_none() {
-        // Past the runner's capture: `cargo xtask test` counts these lines.
-        let line = "\nskipped: no tau2-bench data; name its folder in WHARF_TAU2_DATA\n";
-        std::io::stdout().write_all(line.as_bytes()).unwrap();
+        skipped("no tau2-bench data; name its folder in WHARF_TAU2_DATA");
     }
     data
 }

@@ -71,6 +71,21 @@ pub struct Traced {
     pub stderr: String,
 }
 
+/// Whether this machine lets a process trace its child: a container may forbid it.
+pub fn is_possible() -> bool {
+    let mut command = Command::new("true");
+    ask_to_be_traced(&mut command);
+    match command.spawn() {
+        Ok(mut child) => {
+            // It waits for its tracer.
+            child.kill().unwrap();
+            child.wait().unwrap();
+            true
+        }
+        Err(_) => false,
+    }
+}
+
 /// Runs a program to its end and records what it changes in a folder.
 pub fn record(command: Command, folder: &Path) -> Traced {
     run(command, folder, None)
@@ -84,6 +99,14 @@ pub fn kill_at(command: Command, folder: &Path, moment: Moment) -> Traced {
     traced
 }
 
+#[expect(
+    clippy::zombie_processes,
+    reason = "the tracer waits for the whole process group"
+)]
+#[expect(
+    clippy::zombie_processes,
+    reason = "the tracer waits for the whole process group"
+)]
 fn run(mut command: Command, folder: &Path, moment: Option<Moment>) -> Traced {
     let output = tempfile::tempdir().unwrap();
     let file = |name: &str| output.path().join(name);
@@ -92,10 +115,7 @@ fn run(mut command: Command, folder: &Path, moment: Option<Moment>) -> Traced {
         .stdout(File::create(file("stdout")).unwrap())
         .stderr(File::create(file("stderr")).unwrap())
         .process_group(0);
-    // SAFETY: a single system call, which is allowed between fork and exec.
-    unsafe {
-        command.pre_exec(|| Ok(ptrace::traceme()?));
-    }
+    ask_to_be_traced(&mut command);
     let child = command.spawn().unwrap();
     let leader = Pid::from_raw(child.id().try_into().unwrap());
     let mut tracer = Tracer {
@@ -113,6 +133,13 @@ fn run(mut command: Command, folder: &Path, moment: Option<Moment>) -> Traced {
         code,
         stdout: text("stdout"),
         stderr: text("stderr"),
+    }
+}
+
+fn ask_to_be_traced(command: &mut Command) {
+    // SAFETY: a single system call, which is allowed between fork and exec.
+    unsafe {
+        command.pre_exec(|| Ok(ptrace::traceme()?));
     }
 }
 

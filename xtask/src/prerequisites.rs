@@ -54,6 +54,14 @@ pub(crate) const CARGO_FUZZ: Prerequisite = Prerequisite {
     otherwise: "`cargo xtask test` puts what is kept of the fuzz targets' corpus through them without it",
 };
 
+/// For the tests of the Context in Redis, which are skipped without it.
+pub(crate) const REDIS_SERVER: Prerequisite = Prerequisite {
+    name: "redis-server",
+    present: || succeeds("redis-server --version"),
+    install: "apt-get install -y redis-server",
+    otherwise: "the tests that need it are skipped",
+};
+
 /// One thing that may be missing.
 pub(crate) struct Prerequisite {
     name: &'static str,
@@ -65,6 +73,19 @@ pub(crate) struct Prerequisite {
 }
 
 impl Prerequisite {
+    /// Says so when it is missing: it belongs to the system, and what needs it can be left out.
+    pub(crate) fn mention(&self) {
+        let Self {
+            name,
+            present,
+            install,
+            otherwise,
+        } = self;
+        if !present() {
+            eprintln!("{name} is missing: {otherwise}. `{install}` gets it.");
+        }
+    }
+
     /// Installs what is missing; an error when it still is missing afterwards.
     pub(crate) fn ensure(&self) -> Result<()> {
         if (self.present)() {

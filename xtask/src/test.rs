@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Result;
 
-use crate::prerequisites::{CARGO_DENY, CLIPPY, GUEST_STD, RUSTFMT};
+use crate::prerequisites::{CARGO_DENY, CLIPPY, GUEST_STD, REDIS_SERVER, RUSTFMT};
 use crate::report::Report;
 use crate::workspace::{self, PLUGINS, ROOT, Workspace};
 use crate::{guests, host};
@@ -27,6 +27,7 @@ pub(crate) fn run(extent: Extent) -> Result<ExitCode> {
     if extent == Extent::Full {
         CARGO_DENY.ensure()?;
     }
+    REDIS_SERVER.mention();
     let mut report = Report::start();
     let outcome = stages(extent, &mut report);
     Ok(report.conclude(outcome))

@@ -254,10 +254,6 @@ impl Rules {
         if self.may == May::Alter && name == "pragma_quick_check" {
             return Ok(());
         }
-        // A check of a table that is being created reads its columns.
-        if self.may == May::Create && self.may_name(table) {
-            return Ok(());
-        }
         if name == "json_each" || name == "json_tree" {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use clap::{
 };
 use wharf::TaskId;
 
-use super::{demo::DemoArgs, way::WayArgs};
+use super::{demo::DemoArgs, doctor::DoctorArgs, way::WayArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -21,9 +21,10 @@ Exit codes:
     1  anything else
 
 Environment:
-  WHARF_LOG       what is logged to standard error, such as `info` or `wharf=debug`; default `warn`
-  NO_COLOR        no colours
-  XDG_CACHE_HOME  where compiled plugins are kept, in the folder `wharf`";
+  WHARF_LOG             what is logged to standard error, such as `info` or `wharf=debug`; default `warn`
+  WHARF_REDIS_PASSWORD  the password of a Redis whose address has none; others can read command lines
+  NO_COLOR              no colours
+  XDG_CACHE_HOME        where compiled plugins are kept, in the folder `wharf`";
 
 /// Runs plan-and-execute tasks whose business domain lives in sandboxed WebAssembly plugins.
 #[derive(Debug, Parser)]
@@ -58,6 +59,8 @@ pub(super) enum Command {
     Status(LookArgs),
     /// Verifies a workspace offline and changes nothing.
     Audit(LookArgs),
+    /// Tries what this machine offers: Redis, disk, SQLite, compile cache, sandbox, processor.
+    Doctor(DoctorArgs),
     /// Looks at plugins.
     Plugin {
         /// What to do.
@@ -153,6 +156,7 @@ mod tests {
             "wharf resume --dir d --format json",
             "wharf status --dir d --format json",
             "wharf audit --dir d --format json",
+            "wharf doctor --format json",
             "wharf plugin inspect f --format json",
         ] {
             assert_eq!(

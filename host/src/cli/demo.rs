@@ -99,7 +99,7 @@ pub(super) fn run(session: &Session, arguments: &DemoArgs) -> Result<Reply, Erro
         &arguments.options(),
         bytes,
     )?;
-    let way = arguments.way.resolve()?;
+    let way = arguments.way.resolve(&session.environment)?;
     match &arguments.dir {
         Some(directory) => {
             refuse_taken(directory)?;

@@ -32,7 +32,10 @@ pub(super) fn drive(
         task: &id,
     };
     let runtime = runtime().map_err(|source| CliError::Setup { source })?;
-    match runtime.block_on(run(session, place, task, way))? {
+    let outcome = runtime.block_on(run(session, place, task, way));
+    // The run has ended. What is left may be a name that is still being looked up, for which nobody waits.
+    runtime.shutdown_background();
+    match outcome? {
         Outcome::Finished(finished) => results::finished(session, place, &finished),
         Outcome::Checkpoint(checkpoint) => {
             results::checkpoint(session, place, checkpoint, SystemClock.now())
@@ -53,7 +56,10 @@ async fn run(session: &Session, place: Place<'_>, task: Task, way: Way) -> Resul
     options.stop_after = way.stop_after;
     options.cancellation = cancellation;
     options.progress = Some(display.sink());
-    let host = HostBuilder::new(place.workspace).compile_cache(compile_cache(session));
+    let mut host = HostBuilder::new(place.workspace).compile_cache(compile_cache(session));
+    if let Some(context) = way.context {
+        host = host.context(context);
+    }
     let outcome = match host.build() {
         Ok(host) => host.run(&way.pattern, task, options).await,
         Err(error) => Err(error),

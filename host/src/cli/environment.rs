@@ -2,6 +2,8 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
+use super::secret::Secret;
+
 /// Arguments, variables and places. The only file that reads the environment.
 #[derive(Debug)]
 pub(super) struct Environment {
@@ -15,6 +17,8 @@ pub(super) struct Environment {
     pub(super) temporary: PathBuf,
     /// `WHARF_LOG`: which log lines are wanted.
     pub(super) log_filter: Option<String>,
+    /// `WHARF_REDIS_PASSWORD`: for a Redis whose address has none.
+    pub(super) redis_password: Option<Secret>,
     /// `NO_COLOR`: colours are not wanted.
     pub(super) no_colour: bool,
     /// `TERM=dumb`, or no `TERM`: the terminal obeys no escape codes.
@@ -44,6 +48,7 @@ impl Environment {
             compile_cache: cache.map(|folder| folder.join("wharf")),
             temporary: std::env::temp_dir(),
             log_filter: text("WHARF_LOG"),
+            redis_password: text("WHARF_REDIS_PASSWORD").map(Secret::new),
             no_colour: variable("NO_COLOR").is_some(),
             dumb: text("TERM").is_none_or(|terminal| terminal == "dumb"),
             unicode: locale.is_some_and(|locale| is_utf8(&locale)),

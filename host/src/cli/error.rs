@@ -34,9 +34,6 @@ pub(super) enum CliError {
     /// `--context` is neither `embedded` nor an address.
     #[error("invalid value for '--context'")]
     UnknownContext,
-    /// `--context redis://...`.
-    #[error("a Context in Redis is not available")]
-    NoRedis,
     /// `--planner model`.
     #[error("the planner `model` is not available")]
     NoModel,
@@ -97,10 +94,9 @@ impl Fault for CliError {
         let input = |code, hint: &'static str| Facts::new(code, Kind::InvalidInput, hint);
         match self {
             Self::Usage { fix, .. } => Facts::new("usage", Kind::InvalidInput, fix.clone()),
-            Self::UnknownContext => input("usage", "leave `--context` out, or name `embedded`"),
-            Self::NoRedis => input(
-                "context-not-available",
-                "leave `--context` out: the embedded Context needs no server",
+            Self::UnknownContext => input(
+                "usage",
+                "leave `--context` out, or name `embedded` or redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]",
             ),
             Self::NoModel => input(
                 "planner-not-available",
@@ -161,7 +157,7 @@ impl Fault for CliError {
             Self::UnknownContext => {
                 Some("it is neither `embedded` nor a `redis://` address".into())
             }
-            Self::NoRedis | Self::NoModel => Some("it is not in this version".into()),
+            Self::NoModel => Some("it is not in this version".into()),
             Self::TooLarge { limit, .. } => Some(format!("{limit} bytes are allowed")),
             Self::DirectoryTaken { .. } => Some("each demo wants a fresh workspace".into()),
             Self::NoTask { .. } => Some("none was admitted".into()),

@@ -7,15 +7,18 @@
 mod args;
 mod environment;
 mod exit;
+mod secret;
 mod usage;
 
 mod audit;
 mod demo;
+mod doctor;
 mod inspect;
 mod resume;
 mod run;
 mod status;
 
+mod context;
 mod demo_files;
 mod drive;
 mod input;
@@ -104,6 +107,7 @@ fn begin(environment: Environment) -> Result<Reply, Error> {
         Command::Resume(arguments) => resume::run(&session, &arguments),
         Command::Status(arguments) => status::run(&session, &arguments),
         Command::Audit(arguments) => audit::run(&session, &arguments),
+        Command::Doctor(arguments) => doctor::run(&session, &arguments),
         Command::Plugin {
             command: PluginCommand::Inspect(arguments),
         } => inspect::run(&session, &arguments),

@@ -11,7 +11,7 @@ use super::{Session, answer::Reply, args::ResumeArgs, drive::drive, error::CliEr
 
 /// Goes on with the task that is named, or with the one that is meant.
 pub(super) fn run(session: &Session, arguments: &ResumeArgs) -> Result<Reply, Error> {
-    let way = arguments.way.resolve()?;
+    let way = arguments.way.resolve(&session.environment)?;
     let task = match &arguments.task {
         Some(task) => task.clone(),
         None => meant(&arguments.dir)?,

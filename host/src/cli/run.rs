@@ -21,7 +21,7 @@ pub(super) fn run(session: &Session, arguments: &RunArgs) -> Result<Reply, Error
         .as_deref()
         .map(|path| input::text("seed", path, input::MAX_SQL_BYTES))
         .transpose()?;
-    let way = arguments.way.resolve()?;
+    let way = arguments.way.resolve(&session.environment)?;
     let task = Task::new(request, component);
     let task = match seed {
         Some(sql) => task.with_seed(sql),

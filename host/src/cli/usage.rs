@@ -7,7 +7,9 @@ use clap::{
 };
 use wharf::Error;
 
-use super::{args::Cli, demo, environment::Environment, error::CliError};
+use super::{
+    args::Cli, demo, environment::Environment, error::CliError, secret::without_credentials,
+};
 
 /// What was typed.
 pub(super) enum Typed {
@@ -50,7 +52,8 @@ fn parse(command: Command, arguments: &[OsString]) -> Result<Cli, clap::Error> {
 
 /// Rewrites clap's message, which has the fault first, then indented details, tips and the form of the command.
 fn usage(error: &clap::Error, arguments: &[OsString]) -> CliError {
-    let rendered = error.render().to_string();
+    // An address that was typed in the wrong place stands in it.
+    let rendered = without_credentials(&error.render().to_string());
     let mut lines = rendered
         .lines()
         .map(str::trim)
@@ -135,6 +138,19 @@ mod tests {
             fix,
             "a similar argument exists: '--dir'; `wharf status --help` shows what can be given"
         );
+    }
+
+    #[test]
+    fn a_password_that_was_typed_in_the_wrong_place_is_not_repeated() {
+        for line in [
+            "wharf demo redis://me:secret@host",
+            "wharf redis://:secret@host",
+            "wharf demo --contxt=redis://:secret@host",
+            "wharf demo --format redis://:secret@host",
+        ] {
+            let said = refused(line).concat();
+            assert!(!said.contains("secret"), "{said}");
+        }
     }
 
     #[test]

@@ -6,9 +6,17 @@ use clap::{
     Args, ValueEnum,
     builder::{OsStringValueParser, TypedValueParser as _},
 };
-use wharf::{Checkpoint, Error, PlanExecute, Planner, technologies::script_planner::ScriptPlanner};
+use wharf::{
+    Checkpoint, Error, PlanExecute, Planner,
+    core::ports::context::Context,
+    technologies::{redis_context::RedisContext, script_planner::ScriptPlanner},
+};
 
-use super::error::CliError;
+use super::{
+    context::{ContextChoice, context},
+    environment::Environment,
+    error::CliError,
+};
 
 /// As typed.
 #[derive(Debug, Args)]
@@ -16,9 +24,8 @@ pub(super) struct WayArgs {
     /// Who proposes plans: `search` needs no model; `script:FILE` holds a model's answers, one JSON object per line.
     #[arg(long, value_name = "search|script:FILE", default_value = "search", value_parser = OsStringValueParser::new().try_map(planner))]
     planner: PlannerChoice,
-    /// Where working sets are kept while the task runs.
-    // Read leniently: what looks like an address may hold a password, and must not stand in an error.
-    #[arg(long, value_name = "embedded", default_value = "embedded", value_parser = OsStringValueParser::new().map(context))]
+    /// Where working sets are kept while the task runs: in memory, or in a Redis at `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`.
+    #[arg(long, value_name = "embedded|ADDRESS", default_value = "embedded", value_parser = context())]
     context: ContextChoice,
     /// Stops when a plan was accepted, before its effects; when one step was completed; or when the report is durable, before
     /// anything is published.
@@ -30,18 +37,16 @@ pub(super) struct WayArgs {
 pub(super) struct Way {
     /// The pattern with its planner.
     pub(super) pattern: PlanExecute,
+    /// Where working sets are kept; none: in the host's own memory.
+    pub(super) context: Option<Arc<dyn Context>>,
     /// Where to stop, if anywhere.
     pub(super) stop_after: Option<Checkpoint>,
 }
 
 impl WayArgs {
-    /// Reads the script, where one is named. Writes nothing.
-    pub(super) fn resolve(&self) -> Result<Way, Error> {
-        match self.context {
-            ContextChoice::Embedded => (),
-            ContextChoice::Redis => return Err(CliError::NoRedis.into()),
-            ContextChoice::Other => return Err(CliError::UnknownContext.into()),
-        }
+    /// Reads the script, where one is named. Writes nothing, connects to nothing.
+    pub(super) fn resolve(&self, environment: &Environment) -> Result<Way, Error> {
+        let address = self.context.address(environment)?;
         let planner = match &self.planner {
             PlannerChoice::Search => Planner::Search,
             PlannerChoice::Script(path) => Planner::Model(Arc::new(ScriptPlanner::read(path)?)),
@@ -54,6 +59,7 @@ impl WayArgs {
         });
         Ok(Way {
             pattern: PlanExecute::new(planner),
+            context: address.map(|address| Arc::new(RedisContext::new(address)) as _),
             stop_after,
         })
     }
@@ -64,13 +70,6 @@ enum PlannerChoice {
     Search,
     Script(PathBuf),
     Model,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ContextChoice {
-    Embedded,
-    Redis,
-    Other,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -108,16 +107,6 @@ fn path(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-fn context(typed: OsString) -> ContextChoice {
-    match typed.to_str() {
-        Some("embedded") => ContextChoice::Embedded,
-        Some(address) if address.starts_with("redis://") || address.starts_with("rediss://") => {
-            ContextChoice::Redis
-        }
-        _ => ContextChoice::Other,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,43 +123,17 @@ mod tests {
         assert!(planner("Search".into()).is_err());
     }
 
-    fn refusal(planner: PlannerChoice, context: ContextChoice) -> Error {
-        let way = WayArgs {
-            planner,
-            context,
-            stop_after: None,
-        };
-        way.resolve().err().expect("it is refused")
-    }
-
     #[test]
     fn what_belongs_to_a_later_version_is_refused_as_bad_input() {
-        let model = refusal(PlannerChoice::Model, ContextChoice::Embedded);
-        let redis = refusal(
-            PlannerChoice::Search,
-            context("redis://:secret@host".into()),
-        );
-        for (error, code) in [
-            (model, "planner-not-available"),
-            (redis, "context-not-available"),
-        ] {
-            assert_eq!(
-                (error.code(), error.kind()),
-                (code, wharf::Kind::InvalidInput)
-            );
-        }
-    }
-
-    #[test]
-    fn a_mistyped_address_never_stands_in_an_error() {
-        let error = refusal(
-            PlannerChoice::Search,
-            context("redsi://:secret@host".into()),
-        );
-        assert_eq!(error.code(), "usage");
-        assert!(
-            !super::super::error::render(&error, super::super::look::Look::plain())
-                .contains("secret")
+        let way = WayArgs {
+            planner: PlannerChoice::Model,
+            context: ContextChoice::Embedded,
+            stop_after: None,
+        };
+        let error = way.resolve(&Environment::read()).err().unwrap();
+        assert_eq!(
+            (error.code(), error.kind()),
+            ("planner-not-available", wharf::Kind::InvalidInput)
         );
     }
 }

@@ -132,7 +132,9 @@ impl<L: Loop> Driver<'_, L> {
                 return Err(DriverError::GraphBudget.into());
             }
             for node in graph.nodes() {
-                self.workers.of(node).check(node, machine.state())?;
+                self.workers
+                    .of(node)
+                    .check(node, machine.state(), self.cancel)?;
             }
             self.record(
                 machine,

@@ -15,7 +15,7 @@ pub trait Worker<L>: Send + Sync {
     ///
     /// # Errors
     /// Why it could not.
-    fn check(&self, _node: &Node, _state: &L) -> Result<(), Error> {
+    fn check(&self, _node: &Node, _state: &L, _cancel: &Cancel) -> Result<(), Halt> {
         Ok(())
     }
 

@@ -6,14 +6,17 @@
 mod admission;
 mod audit;
 mod builder;
+mod doctor;
 mod preflight;
 mod opening;
 mod run;
 mod status;
 mod stores;
 mod task;
+mod workspace_context;
 
 pub use audit::{AuditReport, Finding, TaskAudit, audit};
 pub use builder::{Host, HostBuilder};
+pub use doctor::{Examination, Probe};
 pub use status::{TaskStatus, status, tasks};
 pub use task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task};

@@ -10,6 +10,7 @@ use super::{
     builder::Host,
     opening::{self, Opened},
     task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task},
+    workspace_context::WorkspaceContext,
 };
 use crate::{
     core::{
@@ -23,6 +24,7 @@ use crate::{
         ports::{
             archive::{Archive as _, FileState},
             business::Business as _,
+            context::Context,
             domain::Domain,
             journal::Journal as _,
             model::Model,
@@ -48,8 +50,10 @@ pub(super) fn run(
     let Some(plugin) = opened.plugin.clone() else {
         return finish(&opened);
     };
-    let workers = ports(host, pattern, &opened, plugin)?.workers();
-    if let Err(halt) = probe_context(host, &opened, &cancel) {
+    let context = WorkspaceContext::new(opened.stores.business.workspace(), host.context());
+    let context: Arc<dyn Context> = Arc::new(context);
+    let workers = ports(pattern, &opened, plugin, Arc::clone(&context))?.workers();
+    if let Err(halt) = probe_context(&*context, &opened, &cancel) {
         return match halt {
             Halt::Cancelled => Ok(Outcome::Cancelled),
             Halt::Failed(error) => Err(error),
@@ -82,10 +86,10 @@ pub(super) fn run(
 }
 
 fn ports(
-    host: &Host,
     pattern: &PlanExecute,
     opened: &Opened,
     plugin: Arc<Plugin>,
+    context: Arc<dyn Context>,
 ) -> Result<Ports, Error> {
     let stores = &opened.stores;
     let domain: Arc<dyn Domain> = plugin;
@@ -97,7 +101,7 @@ fn ports(
     Ok(Ports {
         domain,
         business: stores.business.clone(),
-        context: host.context(),
+        context,
         model,
         permission: stores.permission.clone(),
         archive: stores.archive.clone(),
@@ -106,8 +110,7 @@ fn ports(
 }
 
 /// A Context that does not answer ends the run before it has done anything.
-fn probe_context(host: &Host, opened: &Opened, cancel: &Cancel) -> Result<(), Halt> {
-    let context = host.context();
+fn probe_context(context: &dyn Context, opened: &Opened, cancel: &Cancel) -> Result<(), Halt> {
     cancel
         .wait(context.load(&opened.machine.state().scope()))
         .map(drop)

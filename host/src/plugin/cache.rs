@@ -2,7 +2,7 @@
 //!
 //! Owns one directory. An entry is a hint: anything but exactly what this host wrote for exactly this component, engine
 //! and release is a miss. Never fails a load: what goes wrong is logged, and the component is compiled. Called by
-//! `engine.rs` alone.
+//! `engine.rs`, and by the doctor.
 //!
 //! A compiled component is machine code that runs with the host's own rights. The checksum in an entry finds accidents,
 //! not forgery: what keeps others from planting code is that the directory and its entries belong to the host's user and
@@ -78,8 +78,20 @@ impl CompileCache {
         }
     }
 
+    /// How many entries there are, and their bytes. What cannot be seen is not counted.
+    pub(super) fn content(&self) -> (usize, u64) {
+        let sizes = fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|entry| entry.path().extension().is_some_and(|end| end == ENTRY))
+            .filter_map(|entry| entry.metadata().ok())
+            .map(|entry| entry.len());
+        sizes.fold((0, 0), |(entries, bytes), size| (entries + 1, bytes + size))
+    }
+
     fn path(&self, key: Digest) -> PathBuf {
-        self.folder.join(format!("{key}.cwasm"))
+        self.folder.join(format!("{key}.{ENTRY}"))
     }
 
     fn missed(&self, path: &Path, why: &str) {
@@ -154,6 +166,9 @@ impl SplitOffChecked for Vec<u8> {
         (self.len() >= at).then(|| self.split_off(at))
     }
 }
+
+/// How the name of an entry ends.
+const ENTRY: &str = "cwasm";
 
 const MAGIC: &[u8] = b"wharf compiled component 1\n";
 const HEADER: usize = MAGIC.len() + 64 + 64;

@@ -29,6 +29,8 @@ mod contract;
 mod description;
 mod fault;
 
+mod probe;
+
 #[cfg(test)]
 mod tests;
 
@@ -39,3 +41,4 @@ pub use engine::{EngineError, PluginEngine};
 pub use fault::{CallError, CallFault, LoadError};
 pub use inspect::{Import, Inspection};
 pub use limits::{EngineLimits, MEMORIES_PER_SANDBOX, PluginLimits};
+pub use probe::{CompileTimes, SandboxTimes, compile_times, sandbox_times};

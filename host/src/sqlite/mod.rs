@@ -6,5 +6,6 @@
 pub mod error;
 pub mod migrations;
 pub mod open;
+pub mod probe;
 pub mod readers;
 pub mod writer;

@@ -1,4 +1,4 @@
-//! What stands behind the ports: files, the embedded Context, and the planners that need no network.
+//! What stands behind the ports: files, both Contexts, and the planners that need no network.
 //!
 //! Each file is one technology or one of its parts; they know the words and the ports, and nothing above them.
 //! Databases and plugins have folders of their own.
@@ -7,6 +7,7 @@ pub mod admission;
 pub mod archive;
 #[cfg(test)]
 pub(crate) mod context_conformance;
+pub mod disk_probe;
 pub mod durable_file;
 pub mod durable_folder;
 pub mod embedded_context;
@@ -16,6 +17,18 @@ pub mod file_error;
 mod fixtures;
 pub mod journal;
 pub mod policy_file;
+pub mod redis_address;
+pub mod redis_context;
+pub mod redis_fault;
+pub mod redis_probe;
+#[cfg(test)]
+#[path = "../../../tests/harness/redis.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the harness of other tests as well"
+)]
+mod redis_server;
 pub mod script_planner;
 pub mod search_planner;
 pub mod task_lock;

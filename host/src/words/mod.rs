@@ -9,3 +9,4 @@ pub mod error;
 pub mod escape;
 pub mod id;
 pub mod json;
+pub mod stopwatch;

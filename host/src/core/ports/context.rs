@@ -7,7 +7,8 @@ use futures::future::BoxFuture;
 use crate::words::{digest::Digest, error::Error};
 
 /// A store of working sets. Nothing in it is durable, and nothing needs to be: a missing value is rebuilt from the
-/// journal. Any failure to answer is an error of kind `unavailable` within 5 seconds, never an empty answer.
+/// journal. Any failure to answer is an error of kind `unavailable` within 5 seconds, never an empty answer. A scope names
+/// one working set of one workspace: the host puts the workspace's id first, so workspaces may share a store.
 pub trait Context: Send + Sync {
     /// The value of a scope, unless it expired or was never stored.
     fn load<'a>(&'a self, scope: &'a str) -> BoxFuture<'a, Result<Option<ContextValue>, Error>>;

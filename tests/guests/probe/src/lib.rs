@@ -219,6 +219,18 @@ impl tools::Guest for Probe {
                 let changed = tx.execute(argument, &[]).expect("the statement runs");
                 outcome.data = changed.to_string();
             }
+            "execute-then-panic" => {
+                tx.execute(argument, &[]).expect("the statement runs");
+                panic_with("after the change");
+            }
+            "execute-then-spin" => {
+                tx.execute(argument, &[]).expect("the statement runs");
+                act("spin", "");
+            }
+            "execute-then-lie" => {
+                tx.execute(argument, &[]).expect("the statement runs");
+                outcome.state = "unheard-of".into();
+            }
             _ => {
                 act(word, argument);
             }

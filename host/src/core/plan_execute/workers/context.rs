@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 
 use crate::core::{
-    cancel::Halt,
+    cancel::{Cancel, Halt},
     graph::Node,
     machine::Loop as _,
     plan_execute::state::TaskState,
@@ -20,29 +20,20 @@ pub(super) struct ContextWorker {
     pub(super) context: Arc<dyn Context>,
 }
 
-impl Worker<TaskState> for ContextWorker {
-    fn run(
-        &self,
-        _node: &Node,
-        _inputs: &[&Value],
-        at: &Moment<'_, TaskState>,
-    ) -> Result<Yield, Halt> {
-        let scope = at.state.scope();
-        let (head, set) = at.state.working_set();
-        let found = at.cancel.wait(self.context.load(&scope))?;
+impl ContextWorker {
+    /// The working set of this state, and whether it had to be rebuilt.
+    fn load(&self, state: &TaskState, cancel: &Cancel) -> Result<(String, bool), Halt> {
+        let scope = state.scope();
+        let (head, set) = state.working_set();
+        let found = cancel.wait(self.context.load(&scope))?;
         let outdated = match found {
-            Some(value) if value.head == head => {
-                return Ok(Yield::transient(
-                    Value::String(value.body),
-                    json!({"rebuilt": false}),
-                ));
-            }
+            Some(value) if value.head == head => return Ok((value.body, false)),
             Some(value) => Some(value.head),
             None => None,
         };
         let body = set.to_string();
         // Losing the comparison means that another process stored a value; ours is as true as theirs, and it is at hand.
-        at.cancel.wait(self.context.store(
+        cancel.wait(self.context.store(
             &scope,
             outdated,
             ContextValue {
@@ -51,9 +42,27 @@ impl Worker<TaskState> for ContextWorker {
             },
             TIME_TO_LIVE,
         ))?;
+        Ok((body, true))
+    }
+}
+
+impl Worker<TaskState> for ContextWorker {
+    /// A store that takes no values would fail the node after its model call was reserved, in each run anew, until none was
+    /// left. So the working set is there before.
+    fn check(&self, _node: &Node, state: &TaskState, cancel: &Cancel) -> Result<(), Halt> {
+        self.load(state, cancel).map(drop)
+    }
+
+    fn run(
+        &self,
+        _node: &Node,
+        _inputs: &[&Value],
+        at: &Moment<'_, TaskState>,
+    ) -> Result<Yield, Halt> {
+        let (body, rebuilt) = self.load(at.state, at.cancel)?;
         Ok(Yield::transient(
             Value::String(body),
-            json!({"rebuilt": true}),
+            json!({"rebuilt": rebuilt}),
         ))
     }
 }

@@ -5,19 +5,16 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::input;
-use crate::{
-    core::{
-        cancel::Halt,
-        graph::Node,
-        machine::Loop as _,
-        plan_execute::{operations::to_value, state::TaskState},
-        ports::{
-            domain::Domain,
-            model::{Model, Prompt},
-        },
-        worker::{Moment, Worker, Yield},
+use crate::core::{
+    cancel::{Cancel, Halt},
+    graph::Node,
+    machine::Loop as _,
+    plan_execute::{operations::to_value, state::TaskState},
+    ports::{
+        domain::Domain,
+        model::{Model, Prompt},
     },
-    words::error::Error,
+    worker::{Moment, Worker, Yield},
 };
 
 pub(super) struct InferWorker {
@@ -37,10 +34,10 @@ impl InferWorker {
 }
 
 impl Worker<TaskState> for InferWorker {
-    fn check(&self, _node: &Node, state: &TaskState) -> Result<(), Error> {
+    fn check(&self, _node: &Node, state: &TaskState, _cancel: &Cancel) -> Result<(), Halt> {
         let (_, working_set) = state.working_set();
-        self.model
-            .check(&self.prompt(state, &working_set.to_string()))
+        let prompt = working_set.to_string();
+        Ok(self.model.check(&self.prompt(state, &prompt))?)
     }
 
     fn run(
