@@ -210,11 +210,13 @@ mod tests {
     #[test]
     fn the_lock_of_a_killed_owner_is_free_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        let lock = TaskLock::acquire(folder.path()).unwrap();
-        // The child holds the very lock of this process, and alone once this process has let go of it.
+        drop(TaskLock::acquire(folder.path()).unwrap());
+        let path = folder.path().join(LOCK_FILE);
+        let lock = locked(File::open(&path).unwrap(), &path).unwrap();
+        // The child holds the very lock of this process, and alone once this process has closed its file.
         let mut owner = Command::new("cat")
             .stdin(Stdio::piped())
-            .stdout(Stdio::from(lock._file))
+            .stdout(Stdio::from(lock))
             .spawn()
             .unwrap();
         let refused = TaskLock::acquire(folder.path()).unwrap_err();
