@@ -17,7 +17,6 @@ const SEEDS: u64 = 2;
 
 fn killed_anywhere(case: &Case) {
     let Covered { changes, kills } = case.clean().crash_matrix();
-    println!("{changes} changes of the workspace, {kills} kills");
     assert!(
         changes > 150 && kills > 80,
         "{changes} changes, {kills} kills"
@@ -26,8 +25,10 @@ fn killed_anywhere(case: &Case) {
 
 fn power_lost_anywhere(case: &Case) {
     let PowerLosses { syncs, disks } = case.clean().power_loss_matrix(SEEDS).unwrap();
-    println!("{syncs} syncs, {disks} disks");
-    assert!(syncs > 30 && disks as u64 == syncs as u64 * (SEEDS + 1));
+    assert!(
+        syncs > 30 && disks as u64 == syncs as u64 * (SEEDS + 1),
+        "{syncs} syncs, {disks} disks"
+    );
 }
 
 macro_rules! matrix {

@@ -39,7 +39,7 @@ fn assert_typed(ran: &Ran, codes: &[&str], what: &str) -> bool {
         return false;
     }
     let told = |code: &&str| ran.stderr.contains(&format!("error[{code}]: "));
-    assert!(codes.iter().any(|code| told(code)), "{what}: {ran:?}");
+    assert!(codes.iter().any(told), "{what}: {ran:?}");
     assert_eq!((ran.code, &*ran.stdout), (Some(1), ""), "{what}: {ran:?}");
     let fix = ran.stderr.lines().last().unwrap();
     assert!(fix.starts_with("  fix: "), "{what}: {ran:?}");

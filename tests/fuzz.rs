@@ -13,8 +13,11 @@ use wharf_tests::root;
 #[path = "../fuzz/src/targets.rs"]
 mod targets;
 
-/// Each target, and the folder of its corpus.
-const TARGETS: [(&str, fn(&[u8])); 3] = [
+/// What must hold of any bytes.
+type Target = fn(&[u8]);
+
+/// The folder of each target's corpus, and the target.
+const TARGETS: [(&str, Target); 3] = [
     ("plan", targets::plan),
     ("journal", targets::journal),
     ("request", targets::request),

@@ -16,10 +16,13 @@ use super::{
     wharf,
 };
 
+/// The script that a workspace is planned by, if any.
+type Scripting = dyn Fn(&Workspace) -> Option<PathBuf> + Sync;
+
 /// A task that can be run, and run again.
 pub struct Case {
     start: Box<dyn Fn(&Workspace) -> Wharf + Sync>,
-    planner: Box<dyn Fn(&Workspace) -> Option<PathBuf> + Sync>,
+    planner: Box<Scripting>,
     task: String,
     exit: i32,
 }
@@ -82,7 +85,7 @@ impl Case {
             let answers = [script::says(&plan), script::says(&plan)];
             Some(workspace.script(&answers))
         };
-        let planner: Box<dyn Fn(&Workspace) -> Option<PathBuf> + Sync> = Box::new(planner);
+        let planner: Box<Scripting> = Box::new(planner);
         let start = move |workspace: &Workspace| {
             let request = workspace.handed_in("request.json", request.to_string());
             let run = wharf("run").arg("--plugin").arg(&component);

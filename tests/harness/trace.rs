@@ -84,6 +84,10 @@ pub fn kill_at(command: Command, folder: &Path, moment: Moment) -> Traced {
     traced
 }
 
+#[expect(
+    clippy::zombie_processes,
+    reason = "the tracer waits for the whole process group"
+)]
 fn run(mut command: Command, folder: &Path, moment: Option<Moment>) -> Traced {
     let output = tempfile::tempdir().unwrap();
     let file = |name: &str| output.path().join(name);
