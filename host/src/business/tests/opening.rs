@@ -62,7 +62,7 @@ fn a_workspace_belongs_to_one_tenant() {
 }
 
 #[test]
-fn a_newer_a_changed_and_a_foreign_schema_are_told_apart_and_left_untouched() {
+fn a_newer_a_changed_an_incomplete_and_a_foreign_schema_are_told_apart_and_left_untouched() {
     for (change, expected) in [
         (
             "INSERT INTO wharf_migrations VALUES (2, 'later', 'x', 'then')",
@@ -74,6 +74,15 @@ fn a_newer_a_changed_and_a_foreign_schema_are_told_apart_and_left_untouched() {
         ),
         (
             "DROP TABLE wharf_migrations",
+            ("table-missing", Kind::Corrupt),
+        ),
+        (
+            "DROP TABLE wharf_seeds",
+            ("table-missing", Kind::Corrupt),
+        ),
+        (
+            "DROP TABLE wharf_migrations; DROP TABLE wharf_workspace; DROP TABLE wharf_ledger; DROP TABLE wharf_anchors;
+             DROP TABLE wharf_barrier; DROP TABLE wharf_tables; DROP TABLE wharf_plugin_migrations; DROP TABLE wharf_seeds",
             ("database-foreign", Kind::InvalidInput),
         ),
     ] {
