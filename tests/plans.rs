@@ -358,7 +358,8 @@ fn a_replan_must_hold_what_remains_and_no_more() {
     assert_eq!(workspace.ledger().len(), 2);
 }
 
-/// A task of the probe, which does what its goal says, planned with these steps: `id` and `tool`.
+/// A task of the probe, which does what its goal says, planned with these steps: `id`, `tool` and, where there are some,
+/// `arguments`.
 fn probe(workspace: &Workspace, goal: &str, steps: &[Value]) -> Ran {
     let component = built::test_guest("probe");
     let request = json!({
@@ -372,6 +373,7 @@ fn probe(workspace: &Workspace, goal: &str, steps: &[Value]) -> Ran {
     let mut plan = ready(&[]);
     let expected = |tool: &str| match tool {
         "look" => "seen",
+        "mix" => "mixed",
         _ => "changed",
     };
     for step in steps {
@@ -408,6 +410,41 @@ fn refused_of_probe(goal: &str, steps: &[Value]) -> (Vec<String>, String) {
         format!("{step} {code}: {message}")
     };
     (details.iter().map(line).collect(), ran.stderr)
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_refused_with_every_fault_before_anything_is_done() {
+    let steps = [
+        json!({"id": "s1", "tool": "change"}),
+        json!({"id": "s2", "tool": "mix", "arguments": {"parts": ["a", "B", "c", 4], "size": 1}}),
+        json!({"id": "s3", "tool": "mix"}),
+        json!({"id": "s4", "tool": "mix", "arguments": ["red"]}),
+        json!({"id": "s5", "tool": "look", "arguments": {"colour": "red"}}),
+    ];
+    assert_eq!(
+        refused_of_probe("nothing else", &steps).0,
+        [
+            "s2 invalid-arguments: arguments/parts: the list has more than 3 items",
+            "s2 invalid-arguments: arguments/parts/1: \"B\" does not match \"^[a-z]+$\"",
+            "s2 invalid-arguments: arguments/parts/3: 4 is not of type \"string\"",
+            "s2 invalid-arguments: arguments: Additional properties are not allowed ('size' was unexpected)",
+            "s2 invalid-arguments: arguments: \"colour\" is a required property",
+            "s3 missing-arguments: `mix` takes arguments",
+            "s4 invalid-arguments: arguments must be a JSON object",
+            "s5 unexpected-arguments: `look` takes no arguments",
+        ]
+    );
+}
+
+#[test]
+fn arguments_that_fit_are_kept_and_reach_the_ledger() {
+    let workspace = Workspace::new();
+    let step = json!({"id": "s1", "tool": "mix", "arguments": {"parts": [], "colour": "red"}});
+    let ran = probe(&workspace, "nothing else", std::slice::from_ref(&step)).exits(0);
+    let completed = &ran.document()["report"]["completed"][0]["step"];
+    assert_eq!(completed["arguments"], step["arguments"]);
+    assert_eq!(workspace.ledger().len(), 1);
+    let _ = wharf("audit").dir(workspace.path()).run().exits(0);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What a plugin says of itself, checked before anything relies on it.
 //!
-//! Owns the checks of a descriptor. Never calls a plugin. Called by `domain.rs` while it loads.
+//! Owns the checks of a descriptor, and that its schemas are compiled at once. Never calls a plugin. Called by `domain.rs`
+//! while it loads.
 
 use std::collections::HashSet;
 
@@ -9,6 +10,7 @@ use super::{
     contract::{Checked, json, violation, within},
     fault::CallFault,
     limits::PluginLimits,
+    schema::{ArgumentsSchemas, SchemaCompiler},
 };
 use crate::{
     core::{
@@ -18,7 +20,13 @@ use crate::{
     words::{id::is_identifier, json::JsonText},
 };
 
-pub(super) fn descriptor(found: types::Descriptor, limits: &PluginLimits) -> Checked<Descriptor> {
+/// A description that holds, and its schemas ready for use.
+pub(super) struct Description {
+    pub(super) descriptor: Descriptor,
+    pub(super) arguments: ArgumentsSchemas,
+}
+
+pub(super) fn description(found: types::Descriptor, limits: &PluginLimits) -> Checked<Description> {
     let texts = [
         &found.name,
         &found.version,
@@ -61,22 +69,38 @@ pub(super) fn descriptor(found: types::Descriptor, limits: &PluginLimits) -> Che
             found.max_steps
         )));
     }
+    let mut schemas = SchemaCompiler::default();
+    let input_schema = schema("the input schema", found.input_schema, limits)?;
+    schemas
+        .check(&input_schema)
+        .map_err(|fault| violation("the input schema is refused", &fault.to_string()))?;
+    let mut arguments = ArgumentsSchemas::default();
     let mut names = HashSet::new();
     let mut tools = Vec::with_capacity(found.tools.len());
     for tool in found.tools {
         if !names.insert(tool.name.clone()) {
             return Err(violation("two tools have the same name", &tool.name));
         }
-        tools.push(self::tool(tool, limits)?);
+        let tool = self::tool(tool, limits)?;
+        if let Some(schema) = &tool.arguments {
+            let refused = format!("the arguments' schema of {} is refused", tool.name);
+            arguments
+                .add(&tool.name, schema, &mut schemas)
+                .map_err(|fault| violation(&refused, &fault.to_string()))?;
+        }
+        tools.push(tool);
     }
-    Ok(Descriptor {
-        input_schema: schema("the input schema", found.input_schema, limits)?,
-        name: found.name,
-        version: found.version,
-        instructions: found.instructions,
-        tools,
-        migrations: self::migrations(found.migrations)?,
-        max_steps: found.max_steps,
+    Ok(Description {
+        descriptor: Descriptor {
+            input_schema,
+            name: found.name,
+            version: found.version,
+            instructions: found.instructions,
+            tools,
+            migrations: self::migrations(found.migrations)?,
+            max_steps: found.max_steps,
+        },
+        arguments,
     })
 }
 

@@ -10,11 +10,13 @@ use super::{
     bindings::wharf::domain::types,
     cache::CompileCache,
     call::{Linked, Sandbox},
-    contract, description,
+    contract,
+    description::{self, Description},
     engine::PluginEngine,
     fault::CallFault,
     limits::PluginLimits,
     loading,
+    schema::ArgumentsSchemas,
 };
 use crate::{
     core::{
@@ -24,7 +26,7 @@ use crate::{
         },
         ports::{
             business::Sql,
-            domain::{Declared, Domain, PreparedStep},
+            domain::{ArgumentsCheck, Declared, Domain, PreparedStep},
         },
         request::Request,
     },
@@ -40,6 +42,7 @@ use crate::{
 pub struct Plugin {
     linked: Arc<Linked>,
     descriptor: Arc<Descriptor>,
+    arguments: Arc<ArgumentsSchemas>,
 }
 
 impl Plugin {
@@ -68,12 +71,16 @@ impl Plugin {
         let found = unnamed.call("describe", |store, exports| {
             exports.wharf_domain_validator().call_describe(store)
         })?;
-        let descriptor = description::descriptor(found, &limits)
+        let Description {
+            descriptor,
+            arguments,
+        } = description::description(found, &limits)
             .map_err(|fault| unnamed.refused("describe", fault))?;
         linked.name = descriptor.name.as_str().into();
         Ok(Self {
             linked: Arc::new(linked),
             descriptor: Arc::new(descriptor),
+            arguments: Arc::new(arguments),
         })
     }
 
@@ -106,6 +113,10 @@ impl Plugin {
 impl Declared for Plugin {
     fn descriptor(&self) -> &Descriptor {
         &self.descriptor
+    }
+
+    fn arguments_check(&self) -> Box<dyn ArgumentsCheck + '_> {
+        Box::new(self.arguments.check())
     }
 }
 

@@ -27,6 +27,7 @@ mod bindings;
 mod contract;
 mod description;
 mod fault;
+mod schema;
 
 #[cfg(test)]
 mod tests;

@@ -211,7 +211,7 @@ mod tests {
             },
             ports::{
                 business::Sql,
-                domain::{Declared, PreparedStep},
+                domain::{ArgumentsCheck, Declared, PreparedStep},
             },
             request::Request,
         },
@@ -229,6 +229,10 @@ mod tests {
     impl Declared for Searched {
         fn descriptor(&self) -> &Descriptor {
             &self.descriptor
+        }
+
+        fn arguments_check(&self) -> Box<dyn ArgumentsCheck + '_> {
+            unreachable!()
         }
     }
 

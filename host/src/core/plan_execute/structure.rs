@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::core::{
     contract::{Plan, Violation},
     ports::domain::Declared,
@@ -12,6 +14,7 @@ use crate::core::{
 #[must_use]
 pub fn check(declared: &dyn Declared, plan: &Plan) -> Vec<Violation> {
     let descriptor = declared.descriptor();
+    let mut arguments = declared.arguments_check();
     let mut found = Vec::new();
     let mut fault = |code: &str, step: Option<&str>, message: String| {
         found.push(Violation {
@@ -111,12 +114,19 @@ pub fn check(declared: &dyn Declared, plan: &Plan) -> Vec<Violation> {
                         id,
                         format!("`{}` takes arguments", tool.name),
                     ),
-                    (Some(_), Some(given)) if !given.value().is_object() => fault(
-                        "invalid-arguments",
-                        id,
-                        "arguments must be a JSON object".to_owned(),
-                    ),
-                    _ => (),
+                    (Some(_), Some(given)) => match given.value() {
+                        object @ Value::Object(_) => {
+                            for message in arguments.faults(&tool.name, &object) {
+                                fault("invalid-arguments", id, message);
+                            }
+                        }
+                        _ => fault(
+                            "invalid-arguments",
+                            id,
+                            "arguments must be a JSON object".to_owned(),
+                        ),
+                    },
+                    (None, None) => (),
                 }
             }
         }
@@ -127,11 +137,14 @@ pub fn check(declared: &dyn Declared, plan: &Plan) -> Vec<Violation> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::{
-        core::contract::{Descriptor, Effect, Tool},
+        core::{
+            contract::{Descriptor, Effect, Tool},
+            ports::domain::ArgumentsCheck,
+        },
         words::json::JsonText,
     };
 
@@ -140,6 +153,23 @@ mod tests {
     impl Declared for Painter {
         fn descriptor(&self) -> &Descriptor {
             &self.0
+        }
+
+        fn arguments_check(&self) -> Box<dyn ArgumentsCheck + '_> {
+            Box::new(NoGreen)
+        }
+    }
+
+    struct NoGreen;
+
+    impl ArgumentsCheck for NoGreen {
+        fn faults(&mut self, tool: &str, arguments: &Value) -> Vec<String> {
+            assert_eq!(tool, "mix", "only a tool that takes arguments is asked for");
+            let green = |(name, value): (&String, &Value)| {
+                (value == "green").then(|| format!("{name} is green"))
+            };
+            let members = arguments.as_object().unwrap();
+            members.iter().filter_map(green).collect()
         }
     }
 
@@ -230,6 +260,17 @@ mod tests {
         let mut mix = step("a", "mix", &[]);
         mix["arguments"] = json!([1]);
         assert_eq!(codes(json!([mix])), ["invalid-arguments"]);
+    }
+
+    #[test]
+    fn each_fault_of_a_steps_arguments_is_listed_in_the_order_of_the_steps() {
+        let mut mix = step("a", "mix", &[]);
+        mix["arguments"] = json!({"first": "green", "second": "red", "third": "green"});
+        let found = codes(json!([mix, step("b", "sand", &[])]));
+        assert_eq!(
+            found,
+            ["invalid-arguments", "invalid-arguments", "unknown-tool"]
+        );
     }
 
     #[test]

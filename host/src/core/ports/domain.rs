@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::business::Sql;
 use crate::{
     core::{
@@ -18,6 +20,16 @@ use crate::{
 pub trait Declared: Send + Sync {
     /// What the plugin says of itself.
     fn descriptor(&self) -> &Descriptor;
+
+    /// For the arguments of one plan. They share a bound on the work: a plan beyond it has a fault.
+    fn arguments_check(&self) -> Box<dyn ArgumentsCheck + '_>;
+}
+
+/// Compares the arguments of one plan with the schemas of the tools, step by step.
+pub trait ArgumentsCheck {
+    /// What the tool's schema has against the arguments, each fault once, with its place as a JSON pointer; at most 21 lines of
+    /// at most 700 bytes, escaped. None: they fit, or the tool has no schema.
+    fn faults(&mut self, tool: &str, arguments: &Value) -> Vec<String>;
 }
 
 /// One loaded plugin, at one digest. Every call runs in a fresh sandbox under its own limits and ends within them;

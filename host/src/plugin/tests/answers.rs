@@ -261,7 +261,8 @@ fn a_descriptor_is_checked_before_anything_relies_on_it() {
     let check = |change: fn(&mut types::Descriptor)| {
         let mut found = described();
         change(&mut found);
-        description::descriptor(found, &PluginLimits::standard())
+        description::description(found, &PluginLimits::standard())
+            .map(|description| description.descriptor)
     };
     let fine = check(|_| ()).unwrap();
     assert_eq!(fine.tools[0].effect, Effect::Read);
@@ -270,7 +271,7 @@ fn a_descriptor_is_checked_before_anything_relies_on_it() {
         sql: "x".into(),
     };
     let _ = migration;
-    let faults: [fn(&mut types::Descriptor); 17] = [
+    let faults: [fn(&mut types::Descriptor); 19] = [
         |d| d.name = "a b".into(),
         |d| d.name = String::new(),
         |d| d.version = " ".into(),
@@ -284,6 +285,8 @@ fn a_descriptor_is_checked_before_anything_relies_on_it() {
         |d| d.tools[0].postcondition = String::new(),
         |d| d.tools[0].arguments = Some("[".into()),
         |d| d.tools[0].arguments = Some("null".into()),
+        |d| d.tools[0].arguments = Some(r#"{"type": "integre"}"#.into()),
+        |d| d.input_schema = r##"{"$ref": "#"}"##.into(),
         |d| d.migrations = numbered(&[0]),
         |d| d.migrations = numbered(&[2]),
         |d| d.migrations = numbered(&[1, 1]),

@@ -15,9 +15,69 @@ fn a_plain_wasip2_build_is_loaded_and_described() {
         (descriptor.name.as_str(), descriptor.max_steps),
         ("probe", 5)
     );
-    assert_eq!(descriptor.tools.len(), 3);
+    let tools = descriptor.tools.iter().map(|tool| &*tool.name);
+    assert!(tools.eq(["look", "change", "keyless", "mix"]));
     assert_eq!(descriptor.migrations[0].version, 1);
     assert_eq!(plugin.digest(), PROBE.digest());
+}
+
+#[test]
+fn arguments_are_compared_with_the_schema_that_the_plugin_declared() {
+    let plugin = probe();
+    let mut check = plugin.arguments_check();
+    let mut faults = |arguments| check.faults("mix", &arguments);
+    assert!(faults(serde_json::json!({"colour": "red", "parts": ["a", "b"]})).is_empty());
+    assert_eq!(
+        faults(serde_json::json!({"parts": ["a", "B"], "size": 1})),
+        [
+            "arguments/parts/1: \"B\" does not match \"^[a-z]+$\"",
+            "arguments: Additional properties are not allowed ('size' was unexpected)",
+            "arguments: \"colour\" is a required property",
+        ]
+    );
+    assert!(
+        check.faults("look", &serde_json::json!({})).is_empty(),
+        "a tool without a schema"
+    );
+}
+
+#[test]
+fn a_schema_that_cannot_be_used_is_found_when_the_plugin_is_loaded() {
+    // Text of the same length, so that the component stays one.
+    for (written, broken, told) in [
+        (
+            r#""type": "array""#,
+            r#""type": "arrey""#,
+            "/properties/parts/type",
+        ),
+        (
+            r##""#/$defs/name"}, "max"##,
+            r##""#/$defs/nome"}, "max"##,
+            "#/$defs/nome",
+        ),
+        ("^[a-z]+$", "^[a-z(+$", "regular expression"),
+    ] {
+        let error = load_error(&files::pinned(edited(written, broken)));
+        assert_eq!(error.code(), "plugin-contract-violation");
+        let why = error.why();
+        assert!(
+            why.starts_with("the arguments' schema of mix is refused: "),
+            "{why}"
+        );
+        assert!(why.contains(told), "{why}");
+    }
+}
+
+/// The probe with one of its texts replaced.
+fn edited(text: &str, by: &str) -> Vec<u8> {
+    assert_eq!(text.len(), by.len());
+    let mut bytes = PROBE.as_slice().to_vec();
+    let found: Vec<_> = (0..bytes.len() - text.len())
+        .filter(|at| bytes[*at..].starts_with(text.as_bytes()))
+        .collect();
+    assert_eq!(found.len(), 1, "{text}");
+    bytes[found[0]..][..by.len()].copy_from_slice(by.as_bytes());
+    bytes
 }
 
 #[test]

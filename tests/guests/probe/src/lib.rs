@@ -60,6 +60,18 @@ fn violation(code: &str, message: &str) -> Violation {
     }
 }
 
+/// What the tool `mix` takes.
+const MIX: &str = r##"{
+    "type": "object",
+    "properties": {
+        "colour": {"$ref": "#/$defs/name"},
+        "parts": {"type": "array", "items": {"$ref": "#/$defs/name"}, "maxItems": 3}
+    },
+    "required": ["colour"],
+    "additionalProperties": false,
+    "$defs": {"name": {"type": "string", "pattern": "^[a-z]+$"}}
+}"##;
+
 impl validator::Guest for Probe {
     fn describe() -> Descriptor {
         let tool = |name: &str, effect, postcondition: &str| Tool {
@@ -78,6 +90,10 @@ impl validator::Guest for Probe {
                 tool("look", Effect::Read, "seen"),
                 tool("change", Effect::Write, "changed"),
                 tool("keyless", Effect::Write, "changed"),
+                Tool {
+                    arguments: Some(MIX.into()),
+                    ..tool("mix", Effect::Write, "mixed")
+                },
             ],
             migrations: vec![Migration {
                 version: 1,
@@ -107,7 +123,7 @@ impl validator::Guest for Probe {
         let (word, argument) = order(&task);
         match (word, &*tool) {
             ("key", _) => Some("k".repeat(number(argument))),
-            (_, "change") => Some("change".into()),
+            (_, "change" | "mix") => Some(tool),
             _ => None,
         }
     }

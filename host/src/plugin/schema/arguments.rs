@@ -1,0 +1,127 @@
+//! What the schemas of a plugin's tools have against the arguments of a plan.
+//!
+//! Owns how much work one plan may cause, and how a fault is told. Called by `domain.rs`.
+
+use std::collections::BTreeMap;
+
+use jsonschema::ValidationError;
+use serde_json::Value;
+
+use super::{super::log::excerpt, Schema, SchemaCompiler, SchemaFault, size};
+use crate::{core::ports::domain::ArgumentsCheck, words::json::JsonText};
+
+/// Checks of all steps of a plan together, of about 5 ns each. A step takes what its schema costs, times the size of its
+/// arguments.
+const MAX_CHECKS: u64 = 20_000_000;
+
+/// As [`MAX_CHECKS`], for listing what is wrong: each may be a fault of some 300 bytes, and takes up to half a microsecond.
+const MAX_LISTED: u64 = 200_000;
+
+/// Faults told of one step.
+const MAX_FAULTS: usize = 20;
+
+/// Faults read to find as many that differ.
+const MAX_READ: usize = 1_000;
+
+/// Bytes of a value shown in a fault.
+const MAX_SHOWN: usize = 80;
+
+/// The schemas of the tools that take arguments, by the tool's name.
+#[derive(Debug, Default)]
+pub(in super::super) struct ArgumentsSchemas(BTreeMap<String, Schema>);
+
+impl ArgumentsSchemas {
+    pub(in super::super) fn add(
+        &mut self,
+        tool: &str,
+        schema: &JsonText,
+        compiler: &mut SchemaCompiler,
+    ) -> Result<(), SchemaFault> {
+        self.0.insert(tool.to_owned(), compiler.compile(schema)?);
+        Ok(())
+    }
+
+    /// For one plan.
+    pub(in super::super) const fn check(&self) -> PlanCheck<'_> {
+        PlanCheck {
+            schemas: self,
+            checks_left: MAX_CHECKS,
+            listed_left: MAX_LISTED,
+        }
+    }
+}
+
+/// The arguments of one plan, step by step.
+pub(in super::super) struct PlanCheck<'a> {
+    schemas: &'a ArgumentsSchemas,
+    checks_left: u64,
+    listed_left: u64,
+}
+
+impl ArgumentsCheck for PlanCheck<'_> {
+    fn faults(&mut self, tool: &str, arguments: &Value) -> Vec<String> {
+        let Some(Schema { validator, cost }) = self.schemas.0.get(tool) else {
+            return Vec::new();
+        };
+        let size = size::of(arguments);
+        let checks = cost.checks.saturating_mul(size);
+        if !take(&mut self.checks_left, checks) {
+            return vec![
+                "the arguments of this plan are too large to be checked against their schemas"
+                    .to_owned(),
+            ];
+        }
+        if validator.is_valid(arguments) {
+            return Vec::new();
+        }
+        let may_list = take(&mut self.listed_left, cost.nodes.saturating_mul(size))
+            && take(&mut self.checks_left, checks.saturating_mul(cost.levels));
+        if may_list {
+            listed(validator.iter_errors(arguments))
+        } else {
+            vec![format!(
+                "the arguments do not fit the schema of `{tool}`; this plan's are too large to list what is wrong"
+            )]
+        }
+    }
+}
+
+fn take(left: &mut u64, asked: u64) -> bool {
+    let rest = left.checked_sub(asked);
+    *left = rest.unwrap_or(*left);
+    rest.is_some()
+}
+
+fn listed<'a>(errors: impl Iterator<Item = ValidationError<'a>>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (at, error) in errors.enumerate() {
+        if faults.len() == MAX_FAULTS || at == MAX_READ {
+            faults.push("there is more, which is not listed".to_owned());
+            break;
+        }
+        let fault = told(&error);
+        // What several subschemas say is said once.
+        if !faults.contains(&fault) {
+            faults.push(fault);
+        }
+    }
+    faults
+}
+
+fn told(error: &ValidationError<'_>) -> String {
+    let reason = error.masked_with(shown(error.instance())).to_string();
+    format!(
+        "arguments{}: {}",
+        excerpt(error.instance_path().as_str()),
+        excerpt(&reason)
+    )
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Array(_) => "the list".to_owned(),
+        Value::Object(_) => "the object".to_owned(),
+        Value::String(text) if text.len() > MAX_SHOWN => "the text".to_owned(),
+        short => short.to_string(),
+    }
+}
