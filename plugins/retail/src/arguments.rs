@@ -166,10 +166,11 @@ mod tests {
         Parameter::list("item_ids", "The items."),
     ];
 
-    fn codes(arguments: Value) -> Vec<String> {
+    fn faults(arguments: Value) -> Vec<String> {
         let faults = Arguments::parse(&PARAMETERS, &arguments.to_string());
         let faults = faults.expect_err("refused arguments");
-        faults.into_iter().map(|fault| fault.code).collect()
+        assert!(faults.iter().all(|fault| fault.code == "invalid-arguments"));
+        faults.into_iter().map(|fault| fault.message).collect()
     }
 
     #[test]
@@ -182,12 +183,17 @@ mod tests {
 
     #[test]
     fn everything_that_is_wrong_is_listed_at_once() {
-        assert_eq!(codes(json!({})), ["missing-argument", "missing-argument"]);
+        let order_id = "`order_id` must be a text of at most 500 characters";
+        let item_ids = "`item_ids` must be a list of 1 to 50 texts";
+        assert_eq!(faults(json!({})), [order_id, item_ids]);
         assert_eq!(
-            codes(json!({"order_id": 1, "item_ids": ["1", 2], "reason": "x"})),
-            ["invalid-argument", "invalid-argument", "unknown-argument"]
+            faults(json!({"order_id": 1, "item_ids": ["1", 2], "reason": "x"})),
+            [order_id, item_ids, r#"there is no argument "reason""#]
         );
-        assert_eq!(codes(json!("#W1")), ["invalid-arguments"]);
+        assert_eq!(
+            faults(json!("#W1")),
+            ["the arguments must be a JSON object"]
+        );
     }
 
     #[test]

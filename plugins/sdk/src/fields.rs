@@ -4,6 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::{Violation, quoted};
 
+const INVALID_ARGUMENTS: &str = "invalid-arguments";
+
 /// The fields of an object not yet taken, and what was wrong with those that were.
 ///
 /// ```
@@ -28,31 +30,40 @@ use crate::{Violation, quoted};
 /// ```
 #[derive(Debug)]
 pub struct Fields {
-    noun: &'static str,
+    of: Of,
     fields: Map<String, Value>,
     faults: Vec<Violation>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Of {
+    Input,
+    Arguments,
 }
 
 impl Fields {
     /// Of a task's input. The codes are `invalid-input` (no object), `missing-field`, `invalid-field`
     /// and `unknown-field`.
     pub fn of_input(json: &str) -> Result<Self, Vec<Violation>> {
-        Self::read(json, "input", "field")
+        Self::read(json, Of::Input)
     }
 
-    /// Of a step's arguments. The codes are `invalid-arguments` (no object), `missing-argument`,
-    /// `invalid-argument` and `unknown-argument`.
+    /// Of a step's arguments. The only code is `invalid-arguments`, as the host has it for arguments that
+    /// do not fit the tool's schema: what both find is listed once.
     pub fn of_arguments(json: &str) -> Result<Self, Vec<Violation>> {
-        Self::read(json, "arguments", "argument")
+        Self::read(json, Of::Arguments)
     }
 
-    fn read(json: &str, whole: &str, noun: &'static str) -> Result<Self, Vec<Violation>> {
+    fn read(json: &str, of: Of) -> Result<Self, Vec<Violation>> {
         let fields = serde_json::from_str(json).map_err(|_| {
-            let message = format!("the {whole} must be a JSON object");
-            vec![Violation::new(format!("invalid-{whole}"), message)]
+            let (code, message) = match of {
+                Of::Input => ("invalid-input", "the input must be a JSON object"),
+                Of::Arguments => (INVALID_ARGUMENTS, "the arguments must be a JSON object"),
+            };
+            vec![Violation::new(code, message)]
         })?;
         Ok(Self {
-            noun,
+            of,
             fields,
             faults: Vec::new(),
         })
@@ -91,8 +102,12 @@ impl Fields {
     /// # Panics
     /// If `build` yields none though no field was at fault.
     pub fn finish<T>(mut self, build: impl FnOnce() -> Option<T>) -> Result<T, Vec<Violation>> {
+        let noun = match self.of {
+            Of::Input => "field",
+            Of::Arguments => "argument",
+        };
         for name in std::mem::take(&mut self.fields).keys() {
-            let message = format!("there is no {} {}", self.noun, quoted(name));
+            let message = format!("there is no {noun} {}", quoted(name));
             self.fault("unknown", message);
         }
         if self.faults.is_empty() {
@@ -103,7 +118,10 @@ impl Fields {
     }
 
     fn fault(&mut self, what: &str, message: String) {
-        let code = format!("{what}-{}", self.noun);
+        let code = match self.of {
+            Of::Input => format!("{what}-field"),
+            Of::Arguments => INVALID_ARGUMENTS.to_owned(),
+        };
         self.faults.push(Violation::new(code, message));
     }
 }
@@ -119,11 +137,6 @@ mod tests {
         fields.finish(|| Some((name?, size)))
     }
 
-    fn codes(json: &str) -> Vec<String> {
-        let faults = read(json).expect_err("a refused object");
-        faults.into_iter().map(|fault| fault.code).collect()
-    }
-
     #[test]
     fn fields_are_read_and_optional_ones_may_be_absent() {
         assert_eq!(
@@ -135,15 +148,20 @@ mod tests {
 
     #[test]
     fn all_faults_are_listed_each_once() {
-        assert_eq!(codes("[]"), ["invalid-arguments"]);
-        assert_eq!(codes("{}"), ["missing-argument"]);
+        let messages = |json| -> Vec<String> {
+            let faults = read(json).expect_err("a refused object");
+            assert!(faults.iter().all(|fault| fault.code == "invalid-arguments"));
+            faults.into_iter().map(|fault| fault.message).collect()
+        };
+        assert_eq!(messages("[]"), ["the arguments must be a JSON object"]);
+        assert_eq!(messages("{}"), ["`name` must be a text"]);
         assert_eq!(
-            codes(r#"{"name": null, "size": null, "x": 1, "y": 2}"#),
+            messages(r#"{"name": null, "size": null, "x": 1, "y": 2}"#),
             [
-                "invalid-argument",
-                "invalid-argument",
-                "unknown-argument",
-                "unknown-argument"
+                "`name` must be a text",
+                "`size` must be an integer",
+                r#"there is no argument "x""#,
+                r#"there is no argument "y""#,
             ]
         );
     }
