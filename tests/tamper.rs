@@ -456,6 +456,8 @@ fn a_request_that_was_edited_damaged_or_deleted_is_found_and_refused() {
             }
             assert_finds(&workspace, code, "request.json");
             assert_refused(&workspace, code);
+            let status = wharf("status").dir(workspace.path()).run();
+            let _ = status.refusal(1, code);
         }
     }
 }
@@ -554,9 +556,19 @@ fn an_anchor_that_was_edited_is_found_and_one_that_is_missing_is_added() {
         &format!("journal: record {last}"),
     );
     assert_refused(&workspace, "journal-cut");
-    workspace.tamper("business.sqlite", "DELETE FROM wharf_anchors");
+    // Where only the last one is missing, which follows the last record: the one of the last operation stands.
+    let operation = COMPLETED.ledger().last().unwrap().sequence;
+    let head = &COMPLETED.journal(TASK)[usize::try_from(operation).unwrap() - 1].hash;
+    workspace.tamper(
+        "business.sqlite",
+        &format!("UPDATE wharf_anchors SET sequence = {operation}, head = '{head}'"),
+    );
     assert_eq!(findings(&workspace), []);
     assert_repaired(&workspace);
     let anchors = |workspace: &Workspace| workspace.select("SELECT * FROM wharf_anchors");
     assert_eq!(anchors(&workspace), anchors(&COMPLETED));
+    // Each operation was committed with an anchor.
+    workspace.tamper("business.sqlite", "DELETE FROM wharf_anchors");
+    assert_finds(&workspace, "anchor-missing", "wharf_anchors");
+    assert_refused(&workspace, "anchor-missing");
 }

@@ -213,6 +213,9 @@ impl Auditor {
         {
             audit.find_error(&error.into(), &record_place(anchor.sequence));
         }
+        if let Err(error) = preflight::check_rows_are_anchored(task, anchor, &rows, &stored) {
+            audit.find_error(&error.into(), "wharf_anchors");
+        }
         self.policy(&request, &mut audit);
         let folded = fold(&request, &stored, &mut audit);
         self.records(&folded, &mut audit)?;

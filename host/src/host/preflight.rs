@@ -10,7 +10,7 @@ use crate::{
         machine::Machine,
         plan_execute::{state::TaskState, workers::Records},
         ports::{
-            business::Business as _,
+            business::{Business as _, LedgerRow},
             journal::{Position, StoredRecord},
         },
         request::Request,
@@ -32,9 +32,12 @@ pub(super) fn verify(
 ) -> Result<Vec<u8>, Error> {
     stores.permission.check(request, None)?;
     let component = admission::stored_component(&stores.workspace, &request.plugin.digest)?;
-    if let Some(anchor) = stores.business.anchor_of(&request.id)? {
+    let anchor = stores.business.anchor_of(&request.id)?;
+    if let Some(anchor) = anchor {
         check_anchor(&request.id, anchor, stored)?;
     }
+    let rows = stores.business.rows_of(&request.id)?;
+    check_rows_are_anchored(&request.id, anchor, &rows, stored)?;
     Records {
         business: stores.business.clone(),
         archive: stores.archive.clone(),
@@ -59,6 +62,29 @@ pub(super) fn check_anchor(
             task: task.clone(),
             sequence: anchor.sequence,
         })
+    }
+}
+
+/// Each ledger row was committed together with an anchor at the record that intended it; later anchors only go on. A row of a
+/// record that the journal does not hold is for others to judge.
+pub(super) fn check_rows_are_anchored(
+    task: &TaskId,
+    anchor: Option<Position>,
+    rows: &[LedgerRow],
+    stored: &[StoredRecord],
+) -> Result<(), PreflightError> {
+    let anchored = anchor.map_or(0, |anchor| anchor.sequence);
+    let last = stored.last().map_or(0, |record| record.sequence);
+    let of_records = rows
+        .iter()
+        .map(|row| row.sequence)
+        .filter(|row| *row <= last);
+    match of_records.max() {
+        Some(sequence) if sequence > anchored => Err(PreflightError::AnchorMissing {
+            task: task.clone(),
+            sequence,
+        }),
+        _ => Ok(()),
     }
 }
 
@@ -106,6 +132,16 @@ pub(super) enum PreflightError {
         /// The anchored record.
         sequence: u64,
     },
+    /// The anchor that was committed with a ledger row is gone.
+    #[error(
+        "the business database has no anchor for record {sequence} of task `{task}`, which a row of its ledger belongs to"
+    )]
+    AnchorMissing {
+        /// The task.
+        task: TaskId,
+        /// The record that the row belongs to.
+        sequence: u64,
+    },
 }
 
 impl Fault for PreflightError {
@@ -121,6 +157,11 @@ impl Fault for PreflightError {
                 Kind::Corrupt,
                 "restore memory.sqlite from a backup; `wharf audit` lists what is affected",
             ),
+            Self::AnchorMissing { .. } => Facts::new(
+                "anchor-missing",
+                Kind::Corrupt,
+                "restore business.sqlite from a backup; `wharf audit` lists what is affected",
+            ),
         }
     }
 
@@ -129,7 +170,7 @@ impl Fault for PreflightError {
             Self::RequestChanged {
                 admitted, found, ..
             } => Some(format!("its fingerprint was {admitted} and is {found}")),
-            Self::Anchor { .. } => None,
+            Self::Anchor { .. } | Self::AnchorMissing { .. } => None,
         }
     }
 }

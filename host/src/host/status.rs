@@ -8,7 +8,7 @@ use std::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{opening::fold, run::RunError, stores::journal_of};
+use super::{opening::fold, preflight::check_request, run::RunError, stores::journal_of};
 use crate::{
     core::{machine::Loop as _, ports::journal::Journal as _, view::View},
     technologies::{admission::stored_request, workspace::Workspace},
@@ -55,6 +55,7 @@ pub fn status(directory: &Path, task: &TaskId, now: Timestamp) -> Result<TaskSta
     }
     let request = stored_request(&workspace, task)?
         .ok_or_else(|| RunError::RequestMissing { task: task.clone() })?;
+    check_request(&request, &stored)?;
     let request = Arc::new(request);
     let machine = fold(&request, &stored)?;
     let view = machine.state().view();
