@@ -6,16 +6,16 @@ use wharf_tests::{root, sources};
 
 /// Failures that users of such systems have reported: crash and exactly once, two runners, budgets and cancellation, plans of a
 /// model, stores.
-const CASES: [&str; 26] = [
+const CASES: [&str; 27] = [
     "X1", "X2", "X3", "X4", "X5", "X6", "X7", // crash and exactly once
     "R1", "R2", "R3", "R4", // two runners
     "B1", "B2", "B4", "B5", // budgets, deadlines, cancel
     "P1", "P2", "P3", "P4", "P5", "P6", // plans from a model
-    "S2", "S3", "S4", "S5", "S6", // stores
+    "S1", "S2", "S3", "S4", "S5", "S6", // stores
 ];
 
 /// What a task of the reference domain may meet with.
-const MEETS: [&str; 23] = [
+const MEETS: [&str; 25] = [
     "stable",
     "price change",
     "unavailable",
@@ -28,6 +28,8 @@ const MEETS: [&str; 23] = [
     "invalid tool",
     "invalid dependency",
     "incomplete plan",
+    "Redis expiry",
+    "Redis unavailable",
     "memory unavailable",
     "changed request",
     "revoked permission",

@@ -142,6 +142,7 @@ fn lose(redis: &Redis, how: &str) {
     }
 }
 
+/// S1, Redis expiry: expired, evicted, flushed or outdated, it is built again.
 #[test]
 fn what_a_redis_loses_between_two_runs_is_rebuilt() {
     let Some(redis) = Redis::start() else { return };

@@ -29,6 +29,7 @@ fn assert_waits(workspace: &Workspace, context: &str, code: &str) -> [String; 3]
     in_time(resume_with(workspace, context)).refusal(1, code)
 }
 
+/// S1, Redis unavailable: nothing is lost, since nothing was begun.
 #[test]
 fn where_there_is_no_server_a_task_does_not_begin_and_the_same_command_starts_over() {
     let workspace = Workspace::new();
@@ -83,6 +84,7 @@ fn a_server_that_dies_in_the_middle_of_a_run_ends_it_and_what_is_done_stays_done
     assert_completes(&workspace, "embedded");
 }
 
+/// S1: it hangs.
 #[test]
 fn a_server_that_freezes_in_the_middle_of_a_run_ends_it_in_time() {
     let Some(mut redis) = Redis::start() else {
@@ -100,6 +102,7 @@ fn a_server_that_freezes_in_the_middle_of_a_run_ends_it_in_time() {
     assert_completes(&workspace, &redis.address());
 }
 
+/// S1: it refuses writes.
 #[test]
 fn a_replica_is_read_and_never_written() {
     let Some(redis) = Redis::start() else { return };
@@ -130,6 +133,7 @@ fn a_server_without_memory_says_so() {
     assert!(ran.code == Some(0) || ran.stderr.contains("error[context-out-of-memory]"));
 }
 
+/// S1: a wrong type, or a value that is no working set.
 #[test]
 fn what_somebody_else_put_under_the_key_is_left_alone_and_named() {
     let Some(redis) = Redis::start() else { return };
