@@ -6,6 +6,7 @@ use serde_json::Value;
 use wharf::{Planner, RunOptions, technologies::journal::SqliteJournal};
 use wharf_tests::{
     Workspace,
+    crash_matrix::{comparable, unmarked},
     demo::{self, TASK},
     gated::{Boundary, Gated, Side},
     library,
@@ -149,16 +150,6 @@ impl Lost {
         plans: 0,
         actions: 1,
     };
-}
-
-/// A report without what a kill may change: times, chain heads and counters.
-fn comparable(report: &Value) -> Value {
-    let mut report = report.clone();
-    let members = report.as_object_mut().unwrap();
-    for member in ["generatedAt", "usage", "journal"] {
-        assert!(members.remove(member).is_some());
-    }
-    report
 }
 
 /// Crash after an effect, X1: committed, and not journaled.
@@ -345,13 +336,6 @@ fn a_run_that_is_dropped_at_any_record_goes_on_as_if_nothing_had_happened() {
             let host = library::host(workspace.path());
             let report = library::finish(&host, Planner::Search, demo::task(scenario)).report;
             let report: Value = serde_json::from_str(&report).unwrap();
-            let unmarked = |report: &Value| {
-                let mut report = comparable(report);
-                for step in report["completed"].as_array_mut().unwrap() {
-                    step["replayed"].take();
-                }
-                report
-            };
             assert_eq!(
                 unmarked(&report),
                 unmarked(&expected),

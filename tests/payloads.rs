@@ -9,42 +9,20 @@ use wharf::{
     words::clock::SystemClock,
 };
 use wharf_tests::{
-    Workspace, built, demo, library,
+    Workspace, demo, library, probe,
     script::{ready, says},
-    sha256, wharf,
+    wharf,
 };
 
 const KIB: usize = 1024;
-
-/// A task of the plugin that does what its goal says.
-fn probe(workspace: &Workspace, goal: &str) -> wharf_tests::Wharf {
-    let component = built::test_guest("probe");
-    let digest = sha256(&std::fs::read(&component).unwrap());
-    let request = json!({
-        "id": "large", "tenant": "tenant", "principal": "somebody", "goal": goal,
-        "plugin": {"name": "probe", "version": "0.1.0", "digest": digest},
-        "budgets": {"maxPlans": 1, "maxActions": 2, "deadlineSeconds": 3600},
-        "input": {},
-    });
-    let plan = json!({"goal": "Once.", "status": "ready", "reason": "Asked for.", "steps": [
-        {"id": "s1", "tool": "change", "dependsOn": [], "expected": "changed"},
-    ]});
-    wharf("run")
-        .arg("--plugin")
-        .arg(&component)
-        .arg("--request")
-        .arg(workspace.handed_in("request.json", request.to_string()))
-        .script(workspace.script(&[says(plan)]))
-        .dir(workspace.path())
-}
 
 /// S2: a record. Each resume pays for one more attempt, until none is left.
 #[test]
 fn a_record_that_is_too_large_is_terminal_and_named_with_both_sizes() {
     let workspace = Workspace::new();
     let large = 64 * KIB + 1;
-    let run = || probe(&workspace, &format!("data-bytes:{}", large - 2));
-    for _ in 0..2 {
+    let run = || probe::run(&workspace, &format!("data-bytes:{}", large - 2), "change");
+    for _ in 0..4 {
         let lines = run().run().refusal(1, "plugin-output-limit").join(" ");
         for part in ["perform", &large.to_string(), &(64 * KIB).to_string()] {
             assert!(lines.contains(part), "{part}: {lines}");
@@ -53,7 +31,7 @@ fn a_record_that_is_too_large_is_terminal_and_named_with_both_sizes() {
     }
     let report = run().json().run().exits(11).document()["report"].clone();
     assert_eq!(report["stopReason"], "max-actions");
-    assert_eq!(report["usage"]["actionCalls"], 2);
+    assert_eq!(report["usage"]["actionCalls"], 4);
     assert_eq!(workspace.ledger(), []);
 }
 
@@ -62,7 +40,7 @@ fn a_record_that_is_too_large_is_terminal_and_named_with_both_sizes() {
 fn a_snapshot_that_is_too_large_ends_the_run_before_any_call_is_reserved() {
     let workspace = Workspace::new();
     let large = 256 * KIB + 1;
-    let lines = probe(&workspace, &format!("json-bytes:{}", large - 2))
+    let lines = probe::run(&workspace, &format!("json-bytes:{}", large - 2), "change")
         .run()
         .refusal(1, "plugin-output-limit")
         .join(" ");

@@ -9,6 +9,8 @@ use std::{
 
 use tempfile::TempDir;
 
+use super::skipped;
+
 /// What it is filled with at once.
 const BLOCK: [u8; 4096] = [0; 4096];
 
@@ -26,9 +28,7 @@ impl SmallDisk {
         match mount.arg(folder.path()).output() {
             Ok(mounted) if mounted.status.success() => Some(Self { folder }),
             refused => {
-                // Past the runner's capture, on a line of its own.
-                let why = format!("\nskipped: no small disk can be mounted: {refused:?}\n");
-                std::io::stdout().write_all(why.as_bytes()).unwrap();
+                skipped(&format!("no small disk can be mounted: {refused:?}"));
                 None
             }
         }
