@@ -13,8 +13,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::json;
 use wharf::{
-    Cancellation, Digest, HostBuilder, Outcome, PlanExecute, Planner, ProgressBody, Request,
-    RunOptions, Task, core::view::StepState, host,
+    Cancellation, Digest, HostBuilder, HostLimits, Outcome, PlanExecute, Planner, ProgressBody,
+    Request, RunOptions, Task, core::view::StepState, host,
 };
 
 #[tokio::main]
@@ -63,7 +63,7 @@ async fn main() -> anyhow::Result<()> {
         Outcome::Finished(finished) => println!("second run: {:?}", finished.status),
         other => println!("second run: {other:?}"),
     }
-    let audit = host::audit(directory.as_ref(), Some(&id), None)?;
+    let audit = host::audit(directory.as_ref(), Some(&id), None, &HostLimits::standard())?;
     println!("clean: {}", audit.is_clean());
     Ok(())
 }

@@ -35,6 +35,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("thiserror", &["*"]),
     ("tokio", &["core", "technologies", "host", "cli"]),
     ("tokio_util", &["core"]),
+    ("toml", &["host"]),
     ("tracing", &["*"]),
     ("tracing_subscriber", &["cli"]),
     ("uuid", &["words"]),

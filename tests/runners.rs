@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::json;
 use wharf::{
-    Outcome, PlanExecute, Planner, Request, RunOptions, StopReason, Task, host,
+    HostLimits, Outcome, PlanExecute, Planner, Request, RunOptions, StopReason, Task, host,
     words::clock::{Clock as _, SystemClock},
 };
 use wharf_tests::{
@@ -94,7 +94,13 @@ fn eight_readers_disturb_no_run_and_see_it_only_grow() {
                     records = status.view.records;
                     if number % 2 == 0 {
                         let cache = command::compile_cache();
-                        let audit = host::audit(&directory, Some(&task), Some(&cache)).unwrap();
+                        let audit = host::audit(
+                            &directory,
+                            Some(&task),
+                            Some(&cache),
+                            &HostLimits::standard(),
+                        )
+                        .unwrap();
                         assert!(audit.is_clean(), "{audit:?}");
                     }
                     looks += 1;
@@ -161,7 +167,13 @@ fn of_sixteen_orders_at_once_as_many_are_completed_as_there_is_stock_for() {
     let tasks = host::tasks(&workspace.path()).unwrap();
     assert_eq!(tasks.len(), 17);
     let cache = command::compile_cache();
-    let audit = host::audit(&workspace.path(), None, Some(&cache)).unwrap();
+    let audit = host::audit(
+        &workspace.path(),
+        None,
+        Some(&cache),
+        &HostLimits::standard(),
+    )
+    .unwrap();
     assert!(audit.is_clean(), "{audit:?}");
 }
 

@@ -40,7 +40,9 @@ pub use crate::{
         progress::{Progress, ProgressBody},
         request::Request,
     },
-    host::{Host, HostBuilder, Outcome, PlanExecute, Planner, RunOptions, Task},
+    host::{
+        Config, Host, HostBuilder, HostLimits, Outcome, PlanExecute, Planner, RunOptions, Task,
+    },
     plugin::PluginLimits,
     words::{
         digest::Digest,

@@ -5,7 +5,7 @@ use std::fs;
 use anyhow::{Result, anyhow};
 use retail_data::Dump;
 use serde_json::Value;
-use wharf::host::audit;
+use wharf::{HostLimits, host::audit};
 use wharf_plugin::{Tx, testing::Database};
 
 use crate::{benchmark::Exercise, calls::Calls, trial::Trial};
@@ -66,7 +66,12 @@ pub(crate) fn compare(trial: &Trial, exercise: &Exercise<'_>) -> Result<Found> {
             format!("the plugin was called {count} times for {step}"),
         );
     }
-    let audit = audit(trial.workspace(), None, Some(trial.compile_cache()))?;
+    let audit = audit(
+        trial.workspace(),
+        None,
+        Some(trial.compile_cache()),
+        &HostLimits::standard(),
+    )?;
     fault(audit.is_clean(), format!("the audit found {audit:?}"));
 
     let completed = report["completed"]

@@ -2,6 +2,8 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
+use serde::{Deserialize, Serialize};
+
 /// Limits on the SQL of plugins. All are required and none can be zero; each has a test in which it is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SqlLimits {
@@ -28,7 +30,56 @@ pub struct SqlLimits {
     pub heap_bytes: NonZeroU64,
 }
 
+/// Of [`SqlLimits`], what each plugin may be given its own of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallSqlLimits {
+    /// As [`SqlLimits::rows_per_query`].
+    pub rows_per_query: NonZeroU32,
+    /// As [`SqlLimits::bytes_per_call`].
+    pub bytes_per_call: NonZeroU32,
+    /// As [`SqlLimits::value_bytes`].
+    pub value_bytes: NonZeroU32,
+    /// As [`SqlLimits::sql_millis`].
+    pub sql_millis: NonZeroU32,
+    /// As [`SqlLimits::lock_millis`].
+    pub lock_millis: NonZeroU32,
+}
+
+impl CallSqlLimits {
+    /// As [`SqlLimits::standard`].
+    #[must_use]
+    pub const fn standard() -> Self {
+        SqlLimits::standard().of_calls()
+    }
+}
+
 impl SqlLimits {
+    /// What calls may use.
+    #[must_use]
+    pub const fn of_calls(&self) -> CallSqlLimits {
+        CallSqlLimits {
+            rows_per_query: self.rows_per_query,
+            bytes_per_call: self.bytes_per_call,
+            value_bytes: self.value_bytes,
+            sql_millis: self.sql_millis,
+            lock_millis: self.lock_millis,
+        }
+    }
+
+    /// The same with other limits on calls.
+    #[must_use]
+    pub const fn with_calls(self, calls: CallSqlLimits) -> Self {
+        Self {
+            rows_per_query: calls.rows_per_query,
+            bytes_per_call: calls.bytes_per_call,
+            value_bytes: calls.value_bytes,
+            sql_millis: calls.sql_millis,
+            lock_millis: calls.lock_millis,
+            ..self
+        }
+    }
+
     /// What fits short business operations on a small machine.
     #[must_use]
     pub const fn standard() -> Self {

@@ -27,7 +27,7 @@ mod workspace;
 mod tests;
 
 pub use error::BusinessError;
-pub use limits::SqlLimits;
+pub use limits::{CallSqlLimits, SqlLimits};
 pub use migrations::Installed;
 pub use seed::{Seeded, check_seed};
 pub use store::BusinessStore;

@@ -1,6 +1,7 @@
 //! The business database of one workspace.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -10,7 +11,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 use super::{
-    BusinessError, SqlLimits, anchors,
+    BusinessError, CallSqlLimits, SqlLimits, anchors,
     catalog::Catalog,
     confinement::{Gate, May, confine},
     ledger,
@@ -49,6 +50,8 @@ pub struct BusinessStore {
     gate: Arc<Gate>,
     catalog: Mutex<Option<Arc<Catalog>>>,
     limits: SqlLimits,
+    /// Of plugins that have their own.
+    plugin_limits: BTreeMap<PluginName, CallSqlLimits>,
     workspace: Workspace,
     path: PathBuf,
 }
@@ -142,6 +145,16 @@ impl BusinessStore {
         Ok(workspace(&connection, path)?)
     }
 
+    /// Gives plugins limits of their own on what their calls may use.
+    #[must_use]
+    pub fn with_plugin_limits(
+        mut self,
+        limits: impl IntoIterator<Item = (PluginName, CallSqlLimits)>,
+    ) -> Self {
+        self.plugin_limits = limits.into_iter().collect();
+        self
+    }
+
     /// Whose workspace this is.
     #[must_use]
     pub const fn workspace(&self) -> &Workspace {
@@ -222,6 +235,7 @@ impl BusinessStore {
             gate,
             catalog: Mutex::new(None),
             limits,
+            plugin_limits: BTreeMap::new(),
             workspace,
             path: path.to_owned(),
         })
@@ -241,6 +255,12 @@ impl BusinessStore {
 
     pub(super) const fn limits(&self) -> &SqlLimits {
         &self.limits
+    }
+
+    /// What a plugin's calls may use.
+    pub(super) fn limits_of(&self, plugin: &PluginName) -> SqlLimits {
+        let own = self.plugin_limits.get(plugin).copied();
+        own.map_or(self.limits, |own| self.limits.with_calls(own))
     }
 
     /// The catalog that the last caller saw, replaced by what `current` makes of it.
@@ -291,13 +311,14 @@ impl BusinessStore {
             self.readers.give_back(Confined { connection, gate });
             return Ok(ReadOutcome::SubjectConflict(conflict));
         }
+        let limits = self.limits_of(&read.plugin);
         let terms = Terms {
             rules: self.rules(&connection, read.plugin.as_str(), May::Read)?,
-            limits: self.limits,
+            limits,
             until: None,
         };
         let restricted =
-            restrict(&connection, &self.limits).map_err(|e| SqliteError::of(&self.path, e))?;
+            restrict(&connection, &limits).map_err(|e| SqliteError::of(&self.path, e))?;
         let sql = PluginSql::open(connection, restricted, &gate, terms);
         let answer = call(Arc::clone(&sql) as Arc<dyn Sql>);
         if let Some(returned) = sql.close() {

@@ -83,13 +83,14 @@ impl BusinessStore {
                 Effect::Write => May::Write,
             },
         )?;
-        let held = Duration::from_millis(self.limits().lock_millis.get().into());
+        let limits = self.limits_of(&operation.plugin);
+        let held = Duration::from_millis(limits.lock_millis.get().into());
         let mut lent = Lent::lend(
             &mut transaction,
             self.gate(),
             Terms {
                 rules,
-                limits: *self.limits(),
+                limits,
                 until: Some(begun + held),
             },
         )
@@ -107,7 +108,7 @@ impl BusinessStore {
             Ok(StepAnswer::Declined(data)) => return Ok(Performed::Declined(data)),
             Err(failure) => return Ok(Performed::Failed(failure)),
         };
-        check_hold(begun, self.limits())?;
+        check_hold(begun, &limits)?;
         ledger::insert(transaction.connection(), path, operation, &data)?;
         anchors::put(
             transaction.connection(),

@@ -8,7 +8,7 @@ use clap::{
 };
 use wharf::TaskId;
 
-use super::{demo::DemoArgs, doctor::DoctorArgs, way::WayArgs};
+use super::{config::ConfigArgs, demo::DemoArgs, doctor::DoctorArgs, way::WayArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -58,7 +58,7 @@ pub(super) enum Command {
     /// Tells what the journal knows of each task: stage, plans, steps, budgets, time left.
     Status(LookArgs),
     /// Verifies a workspace offline and changes nothing.
-    Audit(LookArgs),
+    Audit(AuditArgs),
     /// Tries what this machine offers: Redis, disk, SQLite, compile cache, sandbox, processor.
     Doctor(DoctorArgs),
     /// Looks at plugins.
@@ -106,6 +106,15 @@ pub(super) struct ResumeArgs {
     pub(super) task: Option<TaskId>,
     #[command(flatten)]
     pub(super) way: WayArgs,
+}
+
+/// Arguments of `audit`.
+#[derive(Debug, Args)]
+pub(super) struct AuditArgs {
+    #[command(flatten)]
+    pub(super) look: LookArgs,
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
 }
 
 /// Arguments of `status` and `audit`.

@@ -8,7 +8,7 @@ use wharf::{
 use super::{
     Session,
     answer::{Answer, Reply},
-    args::LookArgs,
+    args::AuditArgs,
     drive,
     error::CliError,
     escape::escaped,
@@ -17,10 +17,16 @@ use super::{
 };
 
 /// Verifies the task that is named, or all.
-pub(super) fn run(session: &Session, arguments: &LookArgs) -> Result<Reply, Error> {
-    let directory = &arguments.dir;
+pub(super) fn run(session: &Session, arguments: &AuditArgs) -> Result<Reply, Error> {
+    let directory = &arguments.look.dir;
+    let config = arguments.config.read()?;
     let cache = drive::compile_cache(session);
-    let report = host::audit(directory, arguments.task.as_ref(), cache.as_deref())?;
+    let report = host::audit(
+        directory,
+        arguments.look.task.as_ref(),
+        cache.as_deref(),
+        &config.limits,
+    )?;
     if report.tasks.is_empty() {
         return Err(CliError::NoTask {
             directory: directory.clone(),

@@ -56,7 +56,9 @@ async fn run(session: &Session, place: Place<'_>, task: Task, way: Way) -> Resul
     options.stop_after = way.stop_after;
     options.cancellation = cancellation;
     options.progress = Some(display.sink());
-    let mut host = HostBuilder::new(place.workspace).compile_cache(compile_cache(session));
+    let mut host = HostBuilder::new(place.workspace)
+        .compile_cache(compile_cache(session))
+        .limits(way.config.limits);
     if let Some(context) = way.context {
         host = host.context(context);
     }

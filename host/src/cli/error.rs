@@ -4,6 +4,7 @@ use std::{io, path::PathBuf};
 
 use wharf::{
     Error, Kind, TaskId,
+    host::ConfigError,
     words::error::{Facts, Fault},
 };
 
@@ -58,6 +59,9 @@ pub(super) enum CliError {
         path: PathBuf,
         source: std::string::FromUtf8Error,
     },
+    /// A configuration says what cannot be.
+    #[error("{}: {fault}", path.display())]
+    Config { path: PathBuf, fault: ConfigError },
     /// The directory for a fresh workspace holds a task.
     #[error("{} holds the task `{task}` already", directory.display())]
     DirectoryTaken { directory: PathBuf, task: TaskId },
@@ -114,6 +118,7 @@ impl Fault for CliError {
                 "file-not-text",
                 "name the right file, or save it as UTF-8; nothing was written",
             ),
+            Self::Config { fault, .. } => fault.facts(),
             Self::DirectoryTaken { .. } => input(
                 "directory-taken",
                 "choose a directory that is empty or missing, or go on with `wharf resume`; nothing was written",
@@ -158,6 +163,7 @@ impl Fault for CliError {
                 Some("it is neither `embedded` nor a `redis://` address".into())
             }
             Self::NoModel => Some("it is not in this version".into()),
+            Self::Config { fault, .. } => fault.why(),
             Self::TooLarge { limit, .. } => Some(format!("{limit} bytes are allowed")),
             Self::DirectoryTaken { .. } => Some("each demo wants a fresh workspace".into()),
             Self::NoTask { .. } => Some("none was admitted".into()),

@@ -18,6 +18,7 @@ mod resume;
 mod run;
 mod status;
 
+mod config;
 mod context;
 mod demo_files;
 mod drive;

@@ -7,12 +7,13 @@ use clap::{
     builder::{OsStringValueParser, TypedValueParser as _},
 };
 use wharf::{
-    Checkpoint, Error, PlanExecute, Planner,
+    Checkpoint, Config, Error, PlanExecute, Planner,
     core::ports::context::Context,
     technologies::{redis_context::RedisContext, script_planner::ScriptPlanner},
 };
 
 use super::{
+    config::ConfigArgs,
     context::{ContextChoice, context},
     environment::Environment,
     error::CliError,
@@ -31,6 +32,8 @@ pub(super) struct WayArgs {
     /// anything is published.
     #[arg(long, value_name = "CHECKPOINT", value_enum)]
     stop_after: Option<StopAfter>,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 /// As the library takes it.
@@ -41,6 +44,8 @@ pub(super) struct Way {
     pub(super) context: Option<Arc<dyn Context>>,
     /// Where to stop, if anywhere.
     pub(super) stop_after: Option<Checkpoint>,
+    /// What is allowed.
+    pub(super) config: Config,
 }
 
 impl WayArgs {
@@ -61,6 +66,7 @@ impl WayArgs {
             pattern: PlanExecute::new(planner),
             context: address.map(|address| Arc::new(RedisContext::new(address)) as _),
             stop_after,
+            config: self.config.read()?,
         })
     }
 }
@@ -129,6 +135,7 @@ mod tests {
             planner: PlannerChoice::Model,
             context: ContextChoice::Embedded,
             stop_after: None,
+            config: ConfigArgs::none(),
         };
         let error = way.resolve(&Environment::read()).err().unwrap();
         assert_eq!(

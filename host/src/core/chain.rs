@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{
     graph::Graph,
+    metering::CallUse,
     ports::journal::{Position, StoredRecord},
 };
 use crate::words::{
@@ -51,6 +52,14 @@ pub enum Event {
     Finished {
         /// The output of each node.
         outputs: Vec<Value>,
+        /// What the plugin's calls used since the last record.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<CallUse>,
+    },
+    /// The run ended without an outcome of the Graph; what the plugin's calls used until then.
+    Charged {
+        /// At least one.
+        calls: Vec<CallUse>,
     },
 }
 
@@ -63,6 +72,16 @@ impl Event {
             Self::Resumed { .. } => "resumed",
             Self::Intended { .. } => "intended",
             Self::Finished { .. } => "finished",
+            Self::Charged { .. } => "charged",
+        }
+    }
+
+    /// What the plugin's calls used, as far as this event tells.
+    #[must_use]
+    pub fn calls(&self) -> &[CallUse] {
+        match self {
+            Self::Finished { calls, .. } | Self::Charged { calls } => calls,
+            _ => &[],
         }
     }
 }

@@ -12,6 +12,7 @@ use super::{
     chain::{Event, Record},
     graph::{Graph, Input},
     machine::{Checkpoint, Loop, Machine, Next},
+    metering::{CallUse, Meter},
     ports::journal::{Journal, StoredRecord},
     progress::{Progress, ProgressBody, ProgressSink},
     worker::{Moment, Workers},
@@ -80,6 +81,8 @@ pub struct Driver<'a, L> {
     pub journal: &'a dyn Journal,
     /// Who runs nodes.
     pub workers: &'a Workers<L>,
+    /// Counts what the plugin's calls use.
+    pub meter: &'a Meter,
     /// Where time comes from.
     pub clock: &'a dyn Clock,
     /// Interrupts the run.
@@ -90,6 +93,14 @@ pub struct Driver<'a, L> {
     pub progress: Option<ProgressSink>,
 }
 
+/// What waits for the next commit.
+#[derive(Default)]
+struct Pending {
+    records: Vec<StoredRecord>,
+    /// What these records charge.
+    calls: Vec<CallUse>,
+}
+
 impl<L: Loop> Driver<'_, L> {
     /// Begins a run with a record (`admitted` or `resumed`) and goes on until the task is finished, a checkpoint is reached or
     /// the run is cancelled. Everything that was recorded is durable when it returns.
@@ -97,8 +108,12 @@ impl<L: Loop> Driver<'_, L> {
     /// # Errors
     /// Whatever a Worker or the journal fails with; the task can be resumed.
     pub fn drive(&self, machine: &mut Machine<L>, first: Event) -> Result<RunEnd, Error> {
-        let mut pending = Vec::new();
+        let mut pending = Pending::default();
         let end = self.advance(machine, first, &mut pending);
+        let end = match (end, self.charge(machine, &mut pending)) {
+            (Ok(_), Err(error)) => Err(error.into()),
+            (end, _) => end,
+        };
         // What is known is kept, whatever ended the run; the first failure is the one to report.
         let flushed = self.flush(&mut pending);
         match end {
@@ -112,7 +127,7 @@ impl<L: Loop> Driver<'_, L> {
         &self,
         machine: &mut Machine<L>,
         first: Event,
-        pending: &mut Vec<StoredRecord>,
+        pending: &mut Pending,
     ) -> Result<RunEnd, Halt> {
         self.record(machine, first, pending)?;
         loop {
@@ -147,8 +162,32 @@ impl<L: Loop> Driver<'_, L> {
                 self.flush(pending)?;
             }
             let outputs = self.run_nodes(machine, &graph)?;
-            self.record(machine, Event::Finished { outputs }, pending)?;
+            let calls = self.calls(machine);
+            self.record(machine, Event::Finished { outputs, calls }, pending)?;
         }
+    }
+
+    /// What the calls of a Graph used that has no outcome.
+    fn charge(&self, machine: &mut Machine<L>, pending: &mut Pending) -> Result<(), Error> {
+        let calls = self.calls(machine);
+        if calls.is_empty() {
+            return Ok(());
+        }
+        self.record(machine, Event::Charged { calls }, pending)
+    }
+
+    /// What the calls used since the last time, told to whoever wants to know.
+    fn calls(&self, machine: &Machine<L>) -> Vec<CallUse> {
+        let calls = self.meter.take();
+        let at = machine
+            .last()
+            .map_or(Timestamp::UNIX_EPOCH, |record| record.at);
+        for call in &calls {
+            self.tell(machine.position().sequence, at, || ProgressBody::Call {
+                call: call.clone(),
+            });
+        }
+        calls
     }
 
     fn run_nodes(&self, machine: &Machine<L>, graph: &Graph) -> Result<Vec<Value>, Halt> {
@@ -191,16 +230,17 @@ impl<L: Loop> Driver<'_, L> {
         &self,
         machine: &mut Machine<L>,
         event: Event,
-        pending: &mut Vec<StoredRecord>,
+        pending: &mut Pending,
     ) -> Result<(), Error> {
         let at = self.now(machine)?;
         let kind = event.kind();
+        pending.calls.extend_from_slice(event.calls());
         let (record, stored) = Record::following(machine.position(), at, event);
         machine.apply(record)?;
-        pending.push(stored);
+        pending.records.push(stored);
         self.tell(machine.position().sequence, at, || ProgressBody::Record {
             kind,
-            view: Box::new(machine.state().view()),
+            view: Box::new(machine.view()),
         });
         Ok(())
     }
@@ -218,13 +258,14 @@ impl<L: Loop> Driver<'_, L> {
         }
     }
 
-    fn flush(&self, pending: &mut Vec<StoredRecord>) -> Result<(), Error> {
-        if pending.is_empty() {
+    fn flush(&self, pending: &mut Pending) -> Result<(), Error> {
+        if pending.records.is_empty() {
             return Ok(());
         }
         self.workers.settle()?;
-        self.journal.append(&self.task, pending)?;
-        pending.clear();
+        self.journal.append(&self.task, &pending.records)?;
+        self.meter.recorded(&pending.calls);
+        *pending = Pending::default();
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{
     chain::{self, Event, Record},
     graph::Graph,
+    metering::CallSums,
     ports::journal::{Position, StoredRecord},
     view::View,
 };
@@ -40,7 +41,7 @@ pub trait Loop: Send {
     /// The checkpoints that the last record reached.
     fn reached(&self) -> &[Checkpoint];
 
-    /// What a person wants to know.
+    /// What a person wants to know. The machine adds what the calls used.
     fn view(&self) -> View;
 }
 
@@ -128,6 +129,7 @@ pub struct Machine<L> {
     last: Option<Record>,
     in_flight: Option<Graph>,
     graphs: u64,
+    calls: CallSums,
 }
 
 impl<L: Loop> Machine<L> {
@@ -142,6 +144,7 @@ impl<L: Loop> Machine<L> {
             last: None,
             in_flight: None,
             graphs: 0,
+            calls: CallSums::default(),
         }
     }
 
@@ -205,7 +208,11 @@ impl<L: Loop> Machine<L> {
                 self.in_flight = Some(graph.clone());
                 self.graphs += 1;
             }
-            (Event::Finished { outputs }, _) => match self.in_flight.take() {
+            (Event::Charged { .. }, _) if self.in_flight.is_none() => {
+                return illegal("no graph is in flight");
+            }
+            (Event::Charged { .. }, _) => (),
+            (Event::Finished { outputs, .. }, _) => match self.in_flight.take() {
                 None => return illegal("no graph is in flight"),
                 Some(graph) if graph.nodes().len() != outputs.len() => {
                     return illegal("it has not one output for each node");
@@ -214,6 +221,7 @@ impl<L: Loop> Machine<L> {
             },
         }
         self.state.apply(&record)?;
+        self.calls.add(record.event.calls());
         self.position = record.position;
         self.started_at.get_or_insert(record.at);
         self.last = Some(record);
@@ -248,6 +256,21 @@ impl<L: Loop> Machine<L> {
     #[must_use]
     pub const fn graphs(&self) -> u64 {
         self.graphs
+    }
+
+    /// What the plugin's calls have used so far, over all runs, as far as it is recorded.
+    #[must_use]
+    pub const fn calls(&self) -> &CallSums {
+        &self.calls
+    }
+
+    /// What a person wants to know.
+    #[must_use]
+    pub fn view(&self) -> View {
+        View {
+            calls: self.calls.clone(),
+            ..self.state.view()
+        }
     }
 
     /// The last record.

@@ -9,6 +9,7 @@ pub mod contract;
 pub mod driver;
 pub mod graph;
 pub mod machine;
+pub mod metering;
 pub mod plan_execute;
 pub mod ports;
 pub mod progress;

@@ -3,14 +3,14 @@
 //! Each event of a record carries task, run and sequence, and no two carry the same. The sequence is the journal's: within a
 //! run it only grows, and a resume tells nothing again. A record is told of when it is made, which is before it is durable. What
 //! a kill lost has no successor but the next run's record with the same sequence, which takes its place. Deltas of a model's
-//! answer are never journaled; they carry the sequence of the intent they belong to.
+//! answer are never journaled, and the plugin's calls are journaled with what followed from them; both carry the sequence of the intent they belong to.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::view::View;
+use super::{metering::CallUse, view::View};
 use crate::words::id::{RunId, TaskId};
 
 /// One event of a run.
@@ -37,10 +37,15 @@ pub struct Progress {
 pub enum ProgressBody {
     /// A record was made.
     Record {
-        /// `admitted`, `resumed`, `intended` or `finished`.
+        /// `admitted`, `resumed`, `intended`, `finished` or `charged`.
         kind: &'static str,
         /// The task after it.
         view: Box<View>,
+    },
+    /// A call of the plugin has ended. Carries the sequence of the intent it belongs to.
+    Call {
+        /// What it used.
+        call: CallUse,
     },
     /// A piece of the model's answer.
     Delta {

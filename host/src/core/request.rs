@@ -40,7 +40,7 @@ pub struct Request {
 }
 
 /// The plugin that a request names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PluginRef {
     /// The name in its descriptor.

@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::metering::CallSums;
+
 /// A task at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,6 +28,8 @@ pub struct View {
     pub deadline_at: Option<Timestamp>,
     /// Records folded.
     pub records: u64,
+    /// What the plugin's calls used, by export.
+    pub calls: CallSums,
 }
 
 /// One step of an accepted plan.

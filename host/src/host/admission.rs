@@ -11,6 +11,7 @@ use crate::{
     core::{
         chain::Event,
         contract::{Subject, Violation},
+        metering::CallUse,
         plan_execute::state::TaskState,
         ports::domain::{Declared as _, Domain as _},
         request::Request,
@@ -33,6 +34,7 @@ pub(super) struct Checked<'n> {
     component: Component<'n>,
     plugin: Arc<Plugin>,
     subject: Subject,
+    calls: Vec<CallUse>,
 }
 
 /// A task whose files are durable; the first record is still to come.
@@ -40,13 +42,19 @@ pub(super) struct Admitted {
     pub(super) request: Arc<Request>,
     pub(super) plugin: Arc<Plugin>,
     pub(super) first: Event,
+    /// What the plugin's check of the request used.
+    pub(super) calls: Vec<CallUse>,
 }
 
 /// Checks without writing anything.
-pub(super) fn check<'n>(host: &Host, new: &'n NewTask) -> Result<Checked<'n>, Error> {
+pub(super) fn check<'n>(
+    host: &Host,
+    new: &'n NewTask,
+    stores: Option<&Stores>,
+) -> Result<Checked<'n>, Error> {
     let request = &new.request;
     let component = check_component(request, &new.component)?;
-    let plugin = host.plugin(Arc::clone(&new.component), request.plugin.digest)?;
+    let plugin = host.plugin(Arc::clone(&new.component), &request.plugin)?;
     let descriptor = plugin.descriptor();
     if (descriptor.name.as_str(), descriptor.version.as_str())
         != (
@@ -60,7 +68,9 @@ pub(super) fn check<'n>(host: &Host, new: &'n NewTask) -> Result<Checked<'n>, Er
         }
         .into());
     }
+    let meter = host.meter(0, stores);
     let subject = plugin
+        .metered(Arc::clone(&meter))
         .check_task(request)?
         .map_err(|violations| AdmissionError::Refused {
             task: request.id.clone(),
@@ -78,6 +88,7 @@ pub(super) fn check<'n>(host: &Host, new: &'n NewTask) -> Result<Checked<'n>, Er
         component,
         plugin,
         subject,
+        calls: meter.take(),
     })
 }
 
@@ -93,6 +104,7 @@ pub(super) fn admit(
         component,
         plugin,
         subject,
+        calls,
     } = checked;
     let request = Arc::new(new.request.clone());
     match stored_request(&stores.workspace, &request.id)? {
@@ -125,6 +137,7 @@ pub(super) fn admit(
         request,
         plugin,
         first,
+        calls,
     })
 }
 

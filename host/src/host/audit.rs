@@ -10,13 +10,13 @@ use std::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{preflight, run::RunError, stores};
+use super::{limits::HostLimits, preflight, run::RunError, stores};
 use crate::{
     business::{BusinessStore, SqlLimits},
     core::{
         chain::{Event, Record},
         graph::{Graph, Input, NodeKind},
-        machine::{Loop as _, Machine, Next},
+        machine::{Machine, Next},
         plan_execute::{
             operations::{Act, Performing},
             plan_check,
@@ -30,7 +30,7 @@ use crate::{
         },
         request::Request,
     },
-    plugin::{CompileCache, EngineLimits, Plugin, PluginEngine, PluginLimits, VerifiedBytes},
+    plugin::{CompileCache, Plugin, PluginEngine, VerifiedBytes},
     technologies::{
         admission::{stored_component, stored_request},
         archive::FileArchive,
@@ -100,6 +100,7 @@ pub fn audit(
     directory: &Path,
     task: Option<&TaskId>,
     compile_cache: Option<&Path>,
+    limits: &HostLimits,
 ) -> Result<AuditReport, Error> {
     let workspace = Workspace::open(directory)?;
     let (Some(tenant), Some(journal)) = (
@@ -122,7 +123,8 @@ pub fn audit(
         )?),
         journal,
         archive: Arc::new(FileArchive::new(workspace.clone())),
-        engine: PluginEngine::new(EngineLimits::standard())?,
+        engine: PluginEngine::new(limits.engine)?,
+        limits: limits.clone(),
         cache: compile_cache.map(CompileCache::open).transpose()?,
         workspace,
     };
@@ -146,6 +148,7 @@ struct Auditor {
     journal: SqliteJournal,
     archive: Arc<FileArchive>,
     engine: PluginEngine,
+    limits: HostLimits,
     cache: Option<CompileCache>,
 }
 
@@ -340,7 +343,7 @@ impl Auditor {
     }
 
     fn plugin(&self, request: &Request) -> Result<Plugin, Error> {
-        let limits = PluginLimits::standard();
+        let limits = self.limits.of(&request.plugin.name).sandbox;
         let component = stored_component(&self.workspace, &request.plugin.digest)?;
         let bytes =
             VerifiedBytes::expect(component, request.plugin.digest, limits.component_bytes)?;
@@ -394,7 +397,7 @@ fn fold(request: &Arc<Request>, stored: &[StoredRecord], audit: &mut TaskAudit) 
             break;
         }
     }
-    audit.status = machine.state().view().status.to_owned();
+    audit.status = machine.view().status.to_owned();
     Folded {
         machine,
         intents,

@@ -9,13 +9,18 @@ use std::{
 use tokio::runtime::Handle;
 
 use super::{
+    limits::HostLimits,
     run,
     stores::{self, Stores},
     task::{Outcome, PlanExecute, RunOptions, Task},
 };
 use crate::{
-    core::ports::{context::Context, permission::Permission},
-    plugin::{CompileCache, EngineLimits, Plugin, PluginEngine, PluginLimits, VerifiedBytes},
+    core::{
+        metering::{Meter, Outstanding},
+        ports::{context::Context, journal::Journal, permission::Permission},
+        request::PluginRef,
+    },
+    plugin::{CompileCache, Plugin, PluginEngine, VerifiedBytes},
     technologies::{
         embedded_context::{ContextBounds, EmbeddedContext},
         task_lock::TaskLock,
@@ -23,7 +28,6 @@ use crate::{
     },
     words::{
         clock::{Clock, SystemClock},
-        digest::Digest,
         error::{Error, Facts, Fault, Kind},
         id::{TaskId, TenantId},
     },
@@ -34,21 +38,23 @@ use crate::{
 pub struct HostBuilder {
     directory: PathBuf,
     compile_cache: Option<PathBuf>,
-    limits: PluginLimits,
+    limits: HostLimits,
+    engine: Option<PluginEngine>,
     clock: Arc<dyn Clock>,
     context: Option<Arc<dyn Context>>,
     permission: Option<Arc<dyn Permission>>,
 }
 
 impl HostBuilder {
-    /// A host of the workspace in this directory. Without further calls: no compile cache, [`PluginLimits::standard`], the
+    /// A host of the workspace in this directory. Without further calls: no compile cache, [`HostLimits::standard`], the
     /// machine's clock, a Context in memory, and each task's `policy.json`.
     #[must_use]
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
             compile_cache: None,
-            limits: PluginLimits::standard(),
+            limits: HostLimits::standard(),
+            engine: None,
             clock: Arc::new(SystemClock),
             context: None,
             permission: None,
@@ -62,10 +68,18 @@ impl HostBuilder {
         self
     }
 
-    /// What a plugin may use.
+    /// What is allowed; of [`crate::PluginLimits`] alone: the same to every plugin, the rest standard.
     #[must_use]
-    pub const fn limits(mut self, limits: PluginLimits) -> Self {
-        self.limits = limits;
+    pub fn limits(mut self, limits: impl Into<HostLimits>) -> Self {
+        self.limits = limits.into();
+        self
+    }
+
+    /// Runs plugins in an engine that several hosts share, whose limits then hold instead of [`HostLimits::engine`]. The
+    /// plugins of all hosts wait for the same sandboxes, and are served in rotation.
+    #[must_use]
+    pub fn engine(mut self, engine: PluginEngine) -> Self {
+        self.engine = Some(engine);
         self
     }
 
@@ -95,7 +109,10 @@ impl HostBuilder {
     /// # Errors
     /// The engine cannot set aside what its limits ask for; the compile cache is not safe to use.
     pub fn build(self) -> Result<Host, Error> {
-        let engine = PluginEngine::new(EngineLimits::standard())?;
+        let engine = match self.engine {
+            Some(engine) => engine,
+            None => PluginEngine::new(self.limits.engine)?,
+        };
         let cache = self.compile_cache.map(CompileCache::open).transpose()?;
         let context = self.context.unwrap_or_else(|| {
             let bounds = ContextBounds::standard();
@@ -106,6 +123,7 @@ impl HostBuilder {
             engine,
             cache,
             limits: self.limits,
+            outstanding: Arc::default(),
             clock: self.clock,
             context,
             permission: self.permission,
@@ -123,11 +141,12 @@ struct Inner {
     directory: PathBuf,
     engine: PluginEngine,
     cache: Option<CompileCache>,
-    limits: PluginLimits,
+    limits: HostLimits,
+    outstanding: Arc<Outstanding>,
     clock: Arc<dyn Clock>,
     context: Arc<dyn Context>,
     permission: Option<Arc<dyn Permission>>,
-    plugins: Mutex<HashMap<Digest, Arc<Plugin>>>,
+    plugins: Mutex<HashMap<PluginRef, Arc<Plugin>>>,
     stores: Mutex<Option<Arc<Stores>>>,
 }
 
@@ -177,29 +196,38 @@ impl Host {
         Arc::clone(&self.0.context)
     }
 
-    /// The plugin with this digest, loaded once.
+    /// The plugin that a request names, loaded once.
     pub(super) fn plugin(
         &self,
         component: impl Into<Arc<[u8]>>,
-        digest: Digest,
+        named: &PluginRef,
     ) -> Result<Arc<Plugin>, Error> {
         let mut plugins = self
             .0
             .plugins
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(plugin) = plugins.get(&digest) {
+        if let Some(plugin) = plugins.get(named) {
             return Ok(Arc::clone(plugin));
         }
-        let bytes = VerifiedBytes::expect(component, digest, self.0.limits.component_bytes)?;
+        let limits = self.0.limits.of(&named.name).sandbox;
+        let bytes = VerifiedBytes::expect(component, named.digest, limits.component_bytes)?;
         let plugin = Arc::new(Plugin::load(
             &self.0.engine,
             &bytes,
-            self.0.limits,
+            limits,
             self.0.cache.as_ref(),
         )?);
-        plugins.insert(digest, Arc::clone(&plugin));
+        plugins.insert(named.clone(), Arc::clone(&plugin));
         Ok(plugin)
+    }
+
+    /// Counts the calls of a task that has burnt this much fuel before; no stores: of one in a workspace that is still to be
+    /// made.
+    pub(super) fn meter(&self, burnt: u64, stores: Option<&Stores>) -> Arc<Meter> {
+        let journal = stores.map(|stores| Arc::clone(&stores.journal) as Arc<dyn Journal>);
+        let outstanding = Arc::clone(&self.0.outstanding);
+        Arc::new(Meter::new(self.0.limits.fuel, burnt, journal, outstanding))
     }
 
     /// The lock of a task that has a folder already; none: there is no such workspace or folder.
@@ -235,6 +263,7 @@ impl Host {
             workspace,
             &tenant,
             self.0.permission.clone(),
+            &self.0.limits,
             self.0.clock.now(),
         )?);
         *stores = Some(Arc::clone(&opened));
@@ -253,6 +282,7 @@ impl Host {
             workspace,
             tenant,
             self.0.permission.clone(),
+            &self.0.limits,
             self.0.clock.now(),
         )?);
         *stores = Some(Arc::clone(&opened));

@@ -6,7 +6,9 @@
 mod admission;
 mod audit;
 mod builder;
+mod config;
 mod doctor;
+mod limits;
 mod preflight;
 mod opening;
 mod run;
@@ -17,6 +19,8 @@ mod workspace_context;
 
 pub use audit::{AuditReport, Finding, TaskAudit, audit};
 pub use builder::{Host, HostBuilder};
+pub use config::{Config, ConfigError, MAX_CONFIG_BYTES};
 pub use doctor::{Examination, Probe};
+pub use limits::{Allowance, HostLimits};
 pub use status::{TaskStatus, status, tasks};
 pub use task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task};

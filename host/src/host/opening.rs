@@ -14,6 +14,7 @@ use crate::{
     core::{
         chain::Event,
         machine::Machine,
+        metering::CallUse,
         plan_execute::state::TaskState,
         ports::{
             business::Business as _,
@@ -38,6 +39,8 @@ pub(super) struct Opened {
     pub(super) plugin: Option<Arc<Plugin>>,
     /// The record that the run begins with.
     pub(super) first: Event,
+    /// What the plugin's calls have used that came before the run.
+    pub(super) calls: Vec<CallUse>,
     pub(super) run: RunId,
     _lock: TaskLock,
 }
@@ -81,8 +84,9 @@ pub(super) fn fold(
 }
 
 fn open_new(host: &Host, new: &NewTask, lock: Option<TaskLock>) -> Result<Opened, Error> {
-    let checked = admission::check(host, new)?;
-    if let (Some(stores), Some(_)) = (host.existing_stores()?, &new.seed) {
+    let existing = host.existing_stores()?;
+    let checked = admission::check(host, new, existing.as_deref())?;
+    if let (Some(stores), Some(_)) = (existing, &new.seed) {
         stores.refuse_seed()?;
     }
     let stores = host.stores_for(&new.request.tenant)?;
@@ -103,6 +107,7 @@ fn open_new(host: &Host, new: &NewTask, lock: Option<TaskLock>) -> Result<Opened
         request,
         plugin,
         first,
+        calls,
     } = admission::admit(&stores, &lock, new, checked, now)?;
     Ok(Opened {
         machine: fold(&request, &[])?,
@@ -110,6 +115,7 @@ fn open_new(host: &Host, new: &NewTask, lock: Option<TaskLock>) -> Result<Opened
         request,
         plugin: Some(plugin),
         first,
+        calls,
         run: RunId::beginning_at(now),
         _lock: lock,
     })
@@ -132,7 +138,7 @@ fn open_saved(
     let plugin = if machine.is_done() {
         None
     } else {
-        Some(host.plugin(component, request.plugin.digest)?)
+        Some(host.plugin(component, &request.plugin)?)
     };
     let run = RunId::beginning_at(host.clock().now());
     Ok(Opened {
@@ -141,6 +147,7 @@ fn open_saved(
         request,
         plugin,
         first: Event::Resumed { run },
+        calls: Vec::new(),
         run,
         _lock: lock,
     })

@@ -52,6 +52,10 @@ pub(super) fn run(
     };
     let context = WorkspaceContext::new(opened.stores.business.workspace(), host.context());
     let context: Arc<dyn Context> = Arc::new(context);
+    let burnt = opened.machine.calls().total().fuel.unwrap_or(0);
+    let meter = host.meter(burnt, Some(&opened.stores));
+    meter.adopt(std::mem::take(&mut opened.calls));
+    let plugin = Arc::new(plugin.metered(Arc::clone(&meter)));
     let workers = ports(pattern, &opened, plugin, Arc::clone(&context))?.workers();
     if let Err(halt) = probe_context(&*context, &opened, &cancel) {
         return match halt {
@@ -65,6 +69,7 @@ pub(super) fn run(
         run: opened.run,
         journal: &*opened.stores.journal,
         workers: &workers,
+        meter: &meter,
         clock: &*clock,
         cancel: &cancel,
         stop_after: options.stop_after,

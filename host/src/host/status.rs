@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{opening::fold, preflight::check_request, run::RunError, stores::journal_of};
 use crate::{
-    core::{machine::Loop as _, ports::journal::Journal as _, view::View},
+    core::{ports::journal::Journal as _, view::View},
     technologies::{admission::stored_request, workspace::Workspace},
     words::{error::Error, id::TaskId},
 };
@@ -58,7 +58,7 @@ pub fn status(directory: &Path, task: &TaskId, now: Timestamp) -> Result<TaskSta
     check_request(&request, &stored)?;
     let request = Arc::new(request);
     let machine = fold(&request, &stored)?;
-    let view = machine.state().view();
+    let view = machine.view();
     // As for a run, a clock that was set back gives no time away.
     let now = view.started_at.map_or(now, |started| now.max(started));
     let time_left_ms = match (view.stop_reason, view.deadline_at) {

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::run::RunError;
+use super::{
+    limits::{Allowance, HostLimits},
+    run::RunError,
+};
 use crate::{
     business::{BusinessStore, SqlLimits},
     core::{
@@ -41,14 +44,17 @@ impl Stores {
         workspace: Workspace,
         tenant: &TenantId,
         permission: Option<Arc<dyn Permission>>,
+        limits: &HostLimits,
         now: Timestamp,
     ) -> Result<Self, Error> {
-        let business = Arc::new(BusinessStore::open(
+        let business = BusinessStore::open(
             &workspace.business_database(),
             tenant,
-            SqlLimits::standard(),
+            SqlLimits::standard().with_calls(limits.others.sql),
             now,
-        )?);
+        )?;
+        let own = |(name, plugin): (&PluginName, &Allowance)| (name.clone(), plugin.sql);
+        let business = Arc::new(business.with_plugin_limits(limits.plugins.iter().map(own)));
         let journal = Arc::new(SqliteJournal::open(
             &workspace.memory_database(),
             BUSY,

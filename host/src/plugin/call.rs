@@ -1,9 +1,9 @@
 //! One call: a fresh sandbox, its limits, its end.
 //!
-//! Owns the life of a store: made from what was linked, used for one call, dropped, whatever happened. Never converts
-//! what is said (`contract.rs`). Called by `domain.rs`.
+//! Owns the life of a store: made from what was linked, used for one call, dropped, whatever happened; and that what it used is
+//! charged then. Never converts what is said (`contract.rs`). Called by `domain.rs`.
 
-use std::sync::Arc;
+use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use wasmtime::{
     PoolConcurrencyLimitError, Store, Trap, WasmBacktrace,
@@ -13,36 +13,52 @@ use wasmtime_wasi::I32Exit;
 
 use super::{
     bindings::{Domain as Exports, DomainPre},
-    engine::{PluginEngine, TICK_MILLIS},
+    engine::PluginEngine,
     fault::{CallError, CallFault},
     limits::PluginLimits,
     log::{GuestLog, excerpt},
-    slots::{Overloaded, Slot},
+    runtime::{Runtime, TICK_MILLIS},
+    slots::{Overloaded, Slot, Slots},
     state::{CallState, Stop, Transaction},
 };
 use crate::{
-    core::ports::business::Sql,
-    words::{digest::Digest, error::Error},
+    core::{
+        metering::{CallUse, Grant, Meter},
+        ports::business::Sql,
+    },
+    words::{digest::Digest, error::Error, stopwatch::Stopwatch},
 };
 
-/// How many calls' time a batch of calls in one sandbox has together.
+/// How many calls' time and fuel a batch of calls in one sandbox has together.
 pub(super) const BATCH_CALLS: u64 = 10;
 
 /// A linked plugin.
 #[derive(Clone)]
 pub(super) struct Linked {
     pub(super) engine: PluginEngine,
+    pub(super) runtime: Runtime,
     pub(super) pre: DomainPre<CallState>,
     pub(super) limits: PluginLimits,
     /// The name to say in errors; before the plugin has said its own, a stand-in.
     pub(super) name: Arc<str>,
     pub(super) digest: Digest,
+    /// Its calls at the same time.
+    pub(super) calls: Arc<Slots>,
+    /// Its number in the engine.
+    pub(super) number: u64,
 }
 
-impl Linked {
+/// A linked plugin, and who pays for its calls.
+#[derive(Clone)]
+pub(super) struct Caller {
+    pub(super) linked: Arc<Linked>,
+    pub(super) meter: Option<Arc<Meter>>,
+}
+
+impl Caller {
     /// One call in a sandbox of its own.
     pub(super) fn call<T>(
-        self: &Arc<Self>,
+        &self,
         function: &'static str,
         run: impl FnOnce(&mut Store<CallState>, &Exports) -> wasmtime::Result<T>,
     ) -> Result<T, Error> {
@@ -51,24 +67,65 @@ impl Linked {
     }
 
     /// A fresh sandbox, in its turn; the time for one call runs from then.
-    pub(super) fn sandbox(self: &Arc<Self>, function: &'static str) -> Result<Sandbox, Error> {
-        let slot = self.engine.slots().take();
-        let slot = slot.map_err(|Overloaded| self.refused(function, CallFault::Overloaded))?;
-        let log = GuestLog::new(Arc::clone(&self.name), function, &self.limits);
-        let mut store = store(&self.engine, self.limits, log);
-        match self.pre.instantiate(&mut store) {
-            Ok(exports) => Ok(Sandbox {
-                linked: Arc::clone(self),
-                function,
-                store,
-                exports,
-                ends: None,
-                _slot: slot,
-            }),
-            Err(error) => Err(self.failed(store, function, error)),
-        }
+    pub(super) fn sandbox(&self, function: &'static str) -> Result<Sandbox, Error> {
+        self.sandbox_of(function, 1)
     }
 
+    /// A sandbox for many calls, which have [`BATCH_CALLS`] times the time and fuel of one for all of them together.
+    pub(super) fn batch(&self, function: &'static str) -> Result<Sandbox, Error> {
+        let mut sandbox = self.sandbox_of(function, BATCH_CALLS)?;
+        let cell = &mut sandbox.cell;
+        let all = ticks(cell.batch_millis());
+        cell.ends = Some(cell.linked.runtime.ticks().saturating_add(all));
+        Ok(sandbox)
+    }
+
+    fn sandbox_of(&self, function: &'static str, calls: u64) -> Result<Sandbox, Error> {
+        let linked = &self.linked;
+        let patience = Duration::from_millis(linked.limits.queue_millis.get());
+        let of_plugin = linked.calls.take(0, patience).map_err(|Overloaded| {
+            let limit = linked.limits.concurrent_calls.get();
+            linked.refused(function, CallFault::TooManyCalls { limit })
+        })?;
+        let of_engine = linked
+            .engine
+            .sandbox(linked.number)
+            .map_err(|Overloaded| linked.refused(function, CallFault::Overloaded))?;
+        let most = linked
+            .limits
+            .fuel
+            .map(|fuel| fuel.get().saturating_mul(calls));
+        let grant = match (&self.meter, most) {
+            (Some(meter), Some(most)) => Some(meter.grant(most)?),
+            _ => None,
+        };
+        let fuel = grant.as_ref().map_or(most, |grant| Some(grant.fuel));
+        let log = GuestLog::new(Arc::clone(&linked.name), function, &linked.limits);
+        let mut cell = Cell {
+            store: store(&linked.runtime, linked.limits, log),
+            linked: Arc::clone(linked),
+            function,
+            meter: self.meter.clone(),
+            grant,
+            fuel_left: fuel,
+            called: false,
+            busy: Duration::ZERO,
+            fault: None,
+            ends: None,
+            _slots: [of_plugin, of_engine],
+        };
+        cell.refuel();
+        let watch = Stopwatch::start();
+        let made = linked.pre.instantiate(&mut cell.store);
+        cell.busy += watch.elapsed();
+        match made {
+            Ok(exports) => Ok(Sandbox { exports, cell }),
+            Err(error) => Err(cell.failed(error)),
+        }
+    }
+}
+
+impl Linked {
     /// An answer that the contract does not allow.
     pub(super) fn refused(&self, function: &'static str, fault: CallFault) -> Error {
         Error::from(CallError {
@@ -77,26 +134,6 @@ impl Linked {
             function,
             fault,
         })
-    }
-
-    /// Why a call ended; takes the store, which nobody may enter again.
-    fn failed(
-        &self,
-        mut store: Store<CallState>,
-        function: &'static str,
-        error: wasmtime::Error,
-    ) -> Error {
-        let state = store.data_mut();
-        state.log.finish();
-        match state.stop.take() {
-            Some(Stop::Fatal(fatal)) => fatal,
-            Some(stop) => self.refused(function, self.limit(&stop)),
-            None => {
-                let millis = state.window_millis;
-                let panic = state.log.panic_text();
-                self.refused(function, self.fault(&error, millis, panic))
-            }
-        }
     }
 
     const fn limit(&self, stop: &Stop) -> CallFault {
@@ -133,11 +170,14 @@ impl Linked {
         match error.downcast_ref::<Trap>() {
             Some(Trap::Interrupt) => CallFault::Deadline { millis },
             Some(Trap::StackOverflow) => CallFault::StackOverflow {
-                limit: self.engine.limits().guest_stack_bytes.get(),
+                limit: self.limits.guest_stack_bytes.get(),
             },
             Some(Trap::UnreachableCodeReached) if !panic.is_empty() => CallFault::Panicked {
                 text: panic,
                 frames,
+            },
+            Some(Trap::OutOfFuel) => CallFault::OutOfFuel {
+                limit: self.limits.fuel.map_or(0, NonZeroU64::get),
             },
             Some(trap) => CallFault::Trapped {
                 reason: excerpt(&trap.to_string()),
@@ -177,12 +217,8 @@ impl Linked {
 }
 
 /// A store with every limit set.
-pub(super) fn store(
-    engine: &PluginEngine,
-    limits: PluginLimits,
-    log: GuestLog,
-) -> Store<CallState> {
-    let mut store = Store::new(engine.wasmtime(), CallState::new(limits, log));
+pub(super) fn store(runtime: &Runtime, limits: PluginLimits, log: GuestLog) -> Store<CallState> {
+    let mut store = Store::new(runtime.wasmtime(), CallState::new(limits, log));
     store.limiter(|state| state);
     store.set_hostcall_fuel(limits.host_copy_bytes.get());
     store.set_max_component_handles(limits.handles.get());
@@ -218,14 +254,28 @@ const fn ticks(millis: u64) -> u64 {
 
 /// One instance of a plugin. Every use takes it; only a use that ended well gives it back.
 pub(super) struct Sandbox {
+    exports: Exports,
+    cell: Cell,
+}
+
+/// A store, and what its calls used. Charged when it is dropped.
+struct Cell {
+    store: Store<CallState>,
     linked: Arc<Linked>,
     function: &'static str,
-    store: Store<CallState>,
-    exports: Exports,
+    meter: Option<Arc<Meter>>,
+    grant: Option<Grant>,
+    /// Fuel that is left beside what the store has; none: not metered.
+    fuel_left: Option<u64>,
+    /// Whether an export was called, and not only an instance made ready.
+    called: bool,
+    busy: Duration,
+    /// The code of what ended it.
+    fault: Option<&'static str>,
     /// In a batch: the tick at which it is over.
     ends: Option<u64>,
     /// Given on after the store is gone.
-    _slot: Slot,
+    _slots: [Slot; 2],
 }
 
 impl Sandbox {
@@ -234,12 +284,17 @@ impl Sandbox {
         mut self,
         run: impl FnOnce(&mut Store<CallState>, &Exports) -> wasmtime::Result<T>,
     ) -> Result<(T, Self), Error> {
-        match run(&mut self.store, &self.exports) {
+        let Self { exports, cell } = &mut self;
+        cell.called = true;
+        let watch = Stopwatch::start();
+        let answer = run(&mut cell.store, exports);
+        cell.busy += watch.elapsed();
+        match answer {
             Ok(answer) => {
-                self.store.data_mut().log.finish();
+                cell.store.data_mut().log.finish();
                 Ok((answer, self))
             }
-            Err(error) => Err(self.linked.failed(self.store, self.function, error)),
+            Err(error) => Err(self.cell.failed(error)),
         }
     }
 
@@ -249,9 +304,10 @@ impl Sandbox {
         sql: Arc<dyn Sql>,
         run: impl FnOnce(&mut Store<CallState>, &Exports, Resource<Transaction>) -> wasmtime::Result<T>,
     ) -> Result<T, Error> {
-        self.store
-            .set_epoch_deadline(ticks(self.linked.limits.call_millis.get()));
-        self.store.data_mut().sql = Some(sql);
+        let cell = &mut self.cell;
+        cell.store
+            .set_epoch_deadline(ticks(cell.linked.limits.call_millis.get()));
+        cell.store.data_mut().sql = Some(sql);
         let (answer, _) = self.run(|store, exports| {
             let transaction = store.data_mut().table.push(Transaction)?;
             run(store, exports, Resource::new_borrow(transaction.rep()))
@@ -259,31 +315,118 @@ impl Sandbox {
         Ok(answer)
     }
 
-    /// Starts a batch: from now on [`BATCH_CALLS`] times the time of one call for all of it together.
-    pub(super) fn batch(mut self) -> Self {
-        let all = ticks(self.batch_millis());
-        self.ends = Some(self.linked.engine.ticks().saturating_add(all));
-        self
-    }
-
-    /// The next call of a batch: time and host calls of one call, in what is left of the batch's time. The log's budget
+    /// The next call of a batch: time, fuel and host calls of one call, in what is left of the batch's. The log's budget
     /// is that of the sandbox and is not renewed.
     pub(super) fn next(mut self) -> Self {
-        let now = self.linked.engine.ticks();
+        self.cell.renew();
+        self
+    }
+}
+
+impl Cell {
+    fn renew(&mut self) {
+        let now = self.linked.runtime.ticks();
         let left = self.ends.map_or(u64::MAX, |ends| ends.saturating_sub(now));
         let one = ticks(self.linked.limits.call_millis.get());
         self.store.set_epoch_deadline(one.min(left));
+        self.refuel();
         let all = self.batch_millis();
         let state = self.store.data_mut();
         state.renew();
         if left < one {
             state.window_millis = all;
         }
-        self
+    }
+
+    /// Gives the store the fuel of one call, or what is left.
+    fn refuel(&mut self) {
+        if let (Some(left), Some(one)) = (self.fuel_left, self.linked.limits.fuel) {
+            let left = left.saturating_add(self.store.get_fuel().unwrap_or(0));
+            let now = left.min(one.get());
+            self.fuel_left = Some(left - now);
+            self.store
+                .set_fuel(now)
+                .expect("the runtime of a metered plugin counts fuel");
+        }
     }
 
     fn batch_millis(&self) -> u64 {
         let one = self.linked.limits.call_millis.get();
         one.saturating_mul(BATCH_CALLS)
     }
+
+    /// Why the call ended; nobody may enter the store again, and it is dropped here.
+    fn failed(mut self, error: wasmtime::Error) -> Error {
+        let state = self.store.data_mut();
+        state.log.finish();
+        let short = self.grant.as_ref().and_then(|grant| grant.short.clone());
+        let error = match (state.stop.take(), short) {
+            (Some(Stop::Fatal(fatal)), _) => fatal,
+            (Some(stop), _) => self.linked.refused(self.function, self.linked.limit(&stop)),
+            (None, Some(short)) if error.downcast_ref() == Some(&Trap::OutOfFuel) => short.into(),
+            (None, _) => {
+                let millis = state.window_millis;
+                let panic = state.log.panic_text();
+                let fault = self.linked.fault(&error, millis, panic);
+                self.linked.refused(self.function, fault)
+            }
+        };
+        self.fault = Some(error.code());
+        error
+    }
+
+    fn used(&self) -> CallUse {
+        let fuel = self.linked.limits.fuel.map(|one| {
+            let granted = self.grant.as_ref().map_or(one.get(), |grant| grant.fuel);
+            let left = self
+                .store
+                .get_fuel()
+                .unwrap_or(0)
+                .saturating_add(self.fuel_left.unwrap_or(0));
+            granted.saturating_sub(left)
+        });
+        let state = self.store.data();
+        CallUse {
+            function: self.function.to_owned(),
+            micros: micros(self.busy),
+            fuel,
+            memory_bytes: state.memory() as u64,
+            host_calls: state.host_calls(),
+            sql_micros: micros(state.sql_time),
+            sql_rows: state.sql_rows,
+            fault: self.fault.map(str::to_owned),
+        }
+    }
+}
+
+impl Drop for Cell {
+    fn drop(&mut self) {
+        let used = self.used();
+        if !self.called && self.fault.is_none() {
+            // Made ready and not needed: the answer stood in the ledger.
+            if let (Some(meter), Some(grant)) = (&self.meter, &self.grant) {
+                meter.give_back(grant);
+            }
+            return;
+        }
+        tracing::debug!(
+            plugin = &*self.linked.name,
+            function = used.function,
+            micros = used.micros,
+            fuel = used.fuel,
+            memory_bytes = used.memory_bytes,
+            host_calls = used.host_calls,
+            sql_micros = used.sql_micros,
+            sql_rows = used.sql_rows,
+            fault = used.fault,
+            "called"
+        );
+        if let Some(meter) = &self.meter {
+            meter.charge(self.grant.as_ref(), used);
+        }
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

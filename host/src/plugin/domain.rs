@@ -9,7 +9,7 @@ use super::{
     VerifiedBytes,
     bindings::wharf::domain::types,
     cache::CompileCache,
-    call::{Linked, Sandbox},
+    call::{Caller, Linked, Sandbox},
     contract,
     description::{self, Description},
     engine::PluginEngine,
@@ -17,6 +17,7 @@ use super::{
     limits::PluginLimits,
     loading,
     schema::ArgumentsSchemas,
+    slots::Slots,
 };
 use crate::{
     core::{
@@ -24,6 +25,7 @@ use crate::{
             Completed, Conclusion, Descriptor, Failure, OperationKey, Plan, Step, StepAnswer,
             Subject, Tool, Violation,
         },
+        metering::Meter,
         ports::{
             business::Sql,
             domain::{ArgumentsCheck, Declared, Domain, PreparedStep},
@@ -40,7 +42,7 @@ use crate::{
 /// One plugin at one digest, linked and described. Cheap to clone; used from any thread that may block.
 #[derive(Clone)]
 pub struct Plugin {
-    linked: Arc<Linked>,
+    caller: Caller,
     descriptor: Arc<Descriptor>,
     arguments: Arc<ArgumentsSchemas>,
 }
@@ -59,16 +61,24 @@ impl Plugin {
         cache: Option<&CompileCache>,
     ) -> Result<Self, Error> {
         limits.check_within(engine.limits())?;
-        let pre = loading::compile(engine, bytes, cache)?.link(engine)?;
+        let runtime = engine.runtime(&limits)?;
+        let pre = loading::compile(&runtime, bytes, &limits, cache)?.link(&runtime)?;
         let mut linked = Linked {
             engine: engine.clone(),
+            runtime,
             pre,
             limits,
             name: "(not yet described)".into(),
             digest: bytes.digest(),
+            calls: Slots::new(limits.concurrent_calls, limits.queued_calls),
+            number: engine.next_plugin(),
         };
         let unnamed = Arc::new(linked.clone());
-        let found = unnamed.call("describe", |store, exports| {
+        let caller = Caller {
+            linked: Arc::clone(&unnamed),
+            meter: None,
+        };
+        let found = caller.call("describe", |store, exports| {
             exports.wharf_domain_validator().call_describe(store)
         })?;
         let Description {
@@ -78,22 +88,33 @@ impl Plugin {
             .map_err(|fault| unnamed.refused("describe", fault))?;
         linked.name = descriptor.name.as_str().into();
         Ok(Self {
-            linked: Arc::new(linked),
+            caller: Caller {
+                linked: Arc::new(linked),
+                meter: None,
+            },
             descriptor: Arc::new(descriptor),
             arguments: Arc::new(arguments),
         })
     }
 
+    /// The same plugin, with calls that are counted, and paid for, by this meter.
+    #[must_use]
+    pub fn metered(&self, meter: Arc<Meter>) -> Self {
+        let mut metered = self.clone();
+        metered.caller.meter = Some(meter);
+        metered
+    }
+
     /// The SHA-256 of the component's bytes.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        self.linked.digest
+        self.caller.linked.digest
     }
 
     /// What it may use.
     #[must_use]
     pub fn limits(&self) -> &PluginLimits {
-        &self.linked.limits
+        &self.caller.linked.limits
     }
 
     fn tool(&self, name: &str) -> Result<&Tool, Error> {
@@ -106,7 +127,7 @@ impl Plugin {
     }
 
     fn checked<T>(&self, function: &'static str, answer: Result<T, CallFault>) -> Result<T, Error> {
-        answer.map_err(|fault| self.linked.refused(function, fault))
+        answer.map_err(|fault| self.caller.linked.refused(function, fault))
     }
 }
 
@@ -123,7 +144,7 @@ impl Declared for Plugin {
 impl Domain for Plugin {
     fn check_task(&self, request: &Request) -> Result<Result<Subject, Vec<Violation>>, Error> {
         let task = contract::task(request);
-        let found = self.linked.call("check-task", |store, exports| {
+        let found = self.caller.call("check-task", |store, exports| {
             exports
                 .wharf_domain_validator()
                 .call_check_task(store, &task)
@@ -140,7 +161,7 @@ impl Domain for Plugin {
         let tool = self.tool(tool)?;
         let task = contract::task(request);
         let arguments = arguments.map(contract::json_text);
-        let found = self.linked.call("operation-key", |store, exports| {
+        let found = self.caller.call("operation-key", |store, exports| {
             exports.wharf_domain_validator().call_operation_key(
                 store,
                 &task,
@@ -159,7 +180,7 @@ impl Domain for Plugin {
     ) -> Result<Vec<Violation>, Error> {
         let (task, snapshot) = (contract::task(request), contract::json_text(snapshot));
         let plan = contract::plan(plan);
-        let found = self.linked.call("check-plan", |store, exports| {
+        let found = self.caller.call("check-plan", |store, exports| {
             exports
                 .wharf_domain_validator()
                 .call_check_plan(store, &task, &snapshot, &plan)
@@ -170,7 +191,7 @@ impl Domain for Plugin {
         }
     }
 
-    /// One sandbox for all candidates. Each has the budgets of one call; all together have the time of ten calls, the
+    /// One sandbox for all candidates. Each has the budgets of one call; all together have the time and the fuel of ten calls, the
     /// time in which `candidates` makes the next one included.
     fn first_accepted(
         &self,
@@ -179,7 +200,7 @@ impl Domain for Plugin {
         candidates: &mut dyn Iterator<Item = Plan>,
     ) -> Result<Option<Plan>, Error> {
         let (task, snapshot) = (contract::task(request), contract::json_text(snapshot));
-        let mut sandbox = self.linked.sandbox("check-plan")?.batch();
+        let mut sandbox = self.caller.batch("check-plan")?;
         for candidate in candidates {
             let plan = contract::plan(&candidate);
             let found;
@@ -206,7 +227,7 @@ impl Domain for Plugin {
     ) -> Result<Result<Conclusion, Vec<Violation>>, Error> {
         let (task, snapshot) = (contract::task(request), contract::json_text(snapshot));
         let completed: Vec<_> = completed.iter().map(contract::completed).collect();
-        let found = self.linked.call("conclude", |store, exports| {
+        let found = self.caller.call("conclude", |store, exports| {
             exports
                 .wharf_domain_validator()
                 .call_conclude(store, &task, &snapshot, &completed)
@@ -221,7 +242,7 @@ impl Domain for Plugin {
     ) -> Result<Result<JsonText, Failure>, Error> {
         let task = contract::task(request);
         let found =
-            self.linked
+            self.caller
                 .sandbox("snapshot")?
                 .run_with(sql, |store, exports, transaction| {
                     exports
@@ -234,8 +255,8 @@ impl Domain for Plugin {
     fn prepare(&self, request: &Request, step: &Step) -> Result<Box<dyn PreparedStep>, Error> {
         let tool = self.tool(&step.tool)?.clone();
         Ok(Box::new(Prepared {
-            sandbox: self.linked.sandbox("perform")?,
-            linked: Arc::clone(&self.linked),
+            sandbox: self.caller.sandbox("perform")?,
+            linked: Arc::clone(&self.caller.linked),
             task: contract::task(request),
             step: contract::step(step),
             tool,

@@ -27,6 +27,15 @@ pub enum LoadError {
     /// Damaged, of an unknown proposal, or beyond what the engine sets aside.
     #[error("the component cannot be compiled")]
     NotCompilable(#[source] Cause),
+    /// It took too long.
+    #[error("the component was not compiled in {millis} ms")]
+    CompileTime {
+        /// The limit.
+        millis: u64,
+    },
+    /// The runtime that its limits ask for did not start.
+    #[error("no runtime starts for the plugin")]
+    NoRuntime(#[source] Cause),
     /// Written against another version of the contract.
     #[error("the component uses version {found} of the contract, this host speaks {SUPPORTED}")]
     UnsupportedVersion {
@@ -78,6 +87,16 @@ impl Fault for LoadError {
                 Kind::InvalidInput,
                 "build it again with a released tool chain, or give the engine wider limits if the cause names one",
             ),
+            Self::CompileTime { .. } => (
+                "plugin-compile-time",
+                Kind::Limit,
+                "try again: the compiler goes on to its end and a compile cache keeps what it makes; or allow it more time",
+            ),
+            Self::NoRuntime(_) => (
+                "plugin-no-runtime",
+                Kind::Unavailable,
+                "give plugins the same stack size, or the engine fewer sandboxes",
+            ),
             Self::UnsupportedVersion { .. } => (
                 "plugin-contract-version",
                 Kind::InvalidInput,
@@ -109,7 +128,8 @@ impl Fault for LoadError {
 
     fn why(&self) -> Option<String> {
         let why = match self {
-            Self::NotCompilable(_) | Self::OtherInterfaces(_) => return None,
+            Self::NotCompilable(_) | Self::NoRuntime(_) | Self::OtherInterfaces(_) => return None,
+            Self::CompileTime { .. } => "it is too large or too intricate, or the machine is busy",
             Self::CoreModule => "only a component carries the types of the contract",
             Self::NotAComponent => "it does not begin with the header of a component",
             Self::UnsupportedVersion { .. } => "versions of the contract are not interchangeable",
@@ -163,6 +183,12 @@ pub enum CallFault {
     Deadline {
         /// What it had.
         millis: u64,
+    },
+    /// It burnt all its fuel.
+    #[error("it burnt its {limit} units of fuel")]
+    OutOfFuel {
+        /// The limit.
+        limit: u64,
     },
     /// It asked for more memory.
     #[error("it asked for {asked} bytes of memory, {limit} are allowed")]
@@ -256,6 +282,12 @@ pub enum CallFault {
         /// What was wrong.
         text: String,
     },
+    /// Too many of its calls run or wait.
+    #[error("{limit} calls of it run at the same time, and too many wait or waited too long")]
+    TooManyCalls {
+        /// The limit of those that run.
+        limit: u32,
+    },
     /// Every sandbox of the engine is taken.
     #[error("every sandbox of the engine is taken")]
     Overloaded,
@@ -269,6 +301,7 @@ impl CallFault {
     const fn code(&self) -> &'static str {
         match self {
             Self::Deadline { .. } => "plugin-deadline",
+            Self::OutOfFuel { .. } => "plugin-out-of-fuel",
             Self::MemoryLimit { .. } => "plugin-memory-limit",
             Self::TableLimit { .. } => "plugin-table-limit",
             Self::InstanceLimit { .. } => "plugin-instance-limit",
@@ -282,6 +315,7 @@ impl CallFault {
             Self::Panicked { .. } => "plugin-panic",
             Self::Trapped { .. } => "plugin-trap",
             Self::Violation { .. } => "plugin-contract-violation",
+            Self::TooManyCalls { .. } => "plugin-too-many-calls",
             Self::Overloaded => "plugin-overloaded",
         }
     }
@@ -291,12 +325,15 @@ impl CallFault {
             Self::Deadline { .. } => {
                 "look for an endless loop in the plugin, or allow it more time"
             }
+            Self::OutOfFuel { .. } => {
+                "look for an endless loop in the plugin, or allow it more fuel"
+            }
             Self::MemoryLimit { .. } => "look for a leak in the plugin, or allow it more memory",
             Self::TableLimit { .. } | Self::InstanceLimit { .. } | Self::HandleLimit { .. } => {
                 "look at what the plugin holds, or raise this limit of its"
             }
             Self::StackOverflow { .. } => {
-                "look for an endless recursion in the plugin, or start the engine with a larger guest stack"
+                "look for an endless recursion in the plugin, or allow it a larger stack"
             }
             Self::HostCallLimit { .. } => {
                 "ask for more rows with fewer statements, or allow the plugin more host calls"
@@ -310,6 +347,9 @@ impl CallFault {
                 "report this to the plugin's author, with the text and frames"
             }
             Self::Violation { .. } => "report this to the plugin's author",
+            Self::TooManyCalls { .. } => {
+                "try again, or raise the plugin's concurrent calls or what of them may wait"
+            }
             Self::Overloaded => "try again, or start the engine with more sandboxes",
         }
     }
@@ -318,7 +358,7 @@ impl CallFault {
 impl Fault for CallError {
     fn facts(&self) -> Facts {
         let kind = match self.fault {
-            CallFault::Overloaded => Kind::Unavailable,
+            CallFault::TooManyCalls { .. } | CallFault::Overloaded => Kind::Unavailable,
             _ => Kind::PluginFault,
         };
         Facts::new(self.fault.code(), kind, self.fault.hint())

@@ -46,7 +46,7 @@ impl Inspection {
         limits: PluginLimits,
         cache: Option<&CompileCache>,
     ) -> Result<Self, LoadError> {
-        let found = loading::compile(engine, bytes, cache)?;
+        let found = loading::compile(&engine.runtime(&limits)?, bytes, &limits, cache)?;
         let contract_versions = found.versions().into_iter().map(str::to_owned).collect();
         let imports = found
             .imports

@@ -20,7 +20,10 @@ use super::{
     log::Level,
     state::{CallState, Stop, Transaction},
 };
-use crate::core::ports::business::{RowSet, Sql, SqlFault, SqlValue};
+use crate::{
+    core::ports::business::{RowSet, Sql, SqlFault, SqlValue},
+    words::stopwatch::Stopwatch,
+};
 
 /// The contract's own imports.
 const CONTRACT: [&str; 3] = [
@@ -144,6 +147,9 @@ impl business::HostTransaction for CallState {
         let rows = self.statement(&transaction, parameters, |port, parameters| {
             port.query(&sql, parameters)
         })?;
+        if let Ok(rows) = &rows {
+            self.sql_rows += rows.rows.len() as u64;
+        }
         Ok(rows.map(business::RowSet::from))
     }
 
@@ -153,9 +159,13 @@ impl business::HostTransaction for CallState {
         sql: String,
         parameters: Vec<business::Value>,
     ) -> Result<Result<u64, business::SqlError>> {
-        self.statement(&transaction, parameters, |port, parameters| {
+        let changed = self.statement(&transaction, parameters, |port, parameters| {
             port.execute(&sql, parameters)
-        })
+        })?;
+        if let Ok(changed) = &changed {
+            self.sql_rows += changed;
+        }
+        Ok(changed)
     }
 
     fn drop(&mut self, transaction: Resource<Transaction>) -> Result<()> {
@@ -179,7 +189,10 @@ impl CallState {
             return Err(wasmtime::Error::msg("no transaction is open"));
         };
         let parameters: Vec<SqlValue> = parameters.into_iter().map(SqlValue::from).collect();
-        match run(&*port, &parameters) {
+        let watch = Stopwatch::start();
+        let answer = run(&*port, &parameters);
+        self.sql_time += watch.elapsed();
+        match answer {
             Ok(answer) => Ok(Ok(answer)),
             Err(SqlFault::Denied(text)) => Ok(Err(business::SqlError::Denied(text))),
             Err(SqlFault::Constraint(text)) => Ok(Err(business::SqlError::Constraint(text))),

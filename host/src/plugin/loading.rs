@@ -9,9 +9,10 @@ use super::{
     VerifiedBytes,
     bindings::DomainPre,
     cache::CompileCache,
-    engine::PluginEngine,
     fault::{LoadError, SUPPORTED},
+    limits::PluginLimits,
     linker,
+    runtime::Runtime,
     state::CallState,
 };
 
@@ -29,8 +30,9 @@ pub(super) struct Found {
 
 /// Compiles the bytes, or finds them compiled.
 pub(super) fn compile(
-    engine: &PluginEngine,
+    runtime: &Runtime,
     bytes: &VerifiedBytes,
+    limits: &PluginLimits,
     cache: Option<&CompileCache>,
 ) -> Result<Found, LoadError> {
     match bytes.as_slice() {
@@ -38,15 +40,21 @@ pub(super) fn compile(
         [b'\0', b'a', b's', b'm', 1, 0, 0, 0, ..] => return Err(LoadError::CoreModule),
         _ => return Err(LoadError::NotAComponent),
     }
-    let component = engine.component(bytes, cache)?;
+    let component = runtime.component(bytes, cache, limits.compile_millis)?;
     let types = component.component_type();
     // A type that the world itself uses stands among imports and exports as well.
     let named = |(name, item): (&str, wasmtime::component::types::ComponentExtern<'_>)| {
         let is_type = matches!(item.ty, ComponentItem::Type(_) | ComponentItem::Resource(_));
         (!is_type).then(|| name.to_owned())
     };
-    let imports = types.imports(engine.wasmtime()).filter_map(named).collect();
-    let exports = types.exports(engine.wasmtime()).filter_map(named).collect();
+    let imports = types
+        .imports(runtime.wasmtime())
+        .filter_map(named)
+        .collect();
+    let exports = types
+        .exports(runtime.wasmtime())
+        .filter_map(named)
+        .collect();
     Ok(Found {
         component,
         imports,
@@ -71,7 +79,7 @@ impl Found {
     }
 
     /// Links it, if it is a plugin of a supported version that asks for nothing else.
-    pub(super) fn link(self, engine: &PluginEngine) -> Result<DomainPre<CallState>, LoadError> {
+    pub(super) fn link(self, runtime: &Runtime) -> Result<DomainPre<CallState>, LoadError> {
         let versions = self.versions();
         if versions.iter().any(|&version| version != SUPPORTED) {
             return Err(LoadError::UnsupportedVersion {
@@ -95,7 +103,7 @@ impl Found {
         if !missing.is_empty() {
             return Err(LoadError::MissingImports { missing });
         }
-        engine
+        runtime
             .linker()
             .instantiate_pre(&self.component)
             .and_then(DomainPre::new)

@@ -12,6 +12,7 @@ mod limits;
 
 mod cache;
 mod engine;
+mod runtime;
 
 mod domain;
 mod inspect;

@@ -28,6 +28,9 @@ const SPINNING: &[u8] = b"\0asm\x0d\0\x01\0\
 /// How long the guest may spin.
 const SPIN: NonZeroU64 = NonZeroU64::new(50).expect("not zero");
 
+/// How long the smallest component may take to compile.
+const COMPILING: NonZeroU64 = NonZeroU64::new(10_000).expect("not zero");
+
 /// How long is waited for its end before it is taken for endless.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -63,7 +66,8 @@ pub fn sandbox_times() -> Result<SandboxTimes, Error> {
     let watch = Stopwatch::start();
     let engine = PluginEngine::new(EngineLimits::standard())?;
     let engine_start = watch.elapsed();
-    let component = engine.component(&spinning(), None)?;
+    let runtime = engine.runtime(&PluginLimits::standard())?;
+    let component = runtime.component(&spinning(), None, COMPILING)?;
     let (sender, ended) = mpsc::channel();
     let run = move || {
         let limits = PluginLimits {
@@ -71,9 +75,9 @@ pub fn sandbox_times() -> Result<SandboxTimes, Error> {
             ..PluginLimits::standard()
         };
         let log = GuestLog::new("doctor".into(), "start", &limits);
-        let mut store = call::store(&engine, limits, log);
+        let mut store = call::store(&runtime, limits, log);
         let watch = Stopwatch::start();
-        let end = engine.linker().instantiate(&mut store, &component);
+        let end = runtime.linker().instantiate(&mut store, &component);
         // Nobody may be waiting any more.
         let _ = sender.send((watch.elapsed(), end.map(drop)));
     };
@@ -111,8 +115,10 @@ pub fn compile_times(folder: &Path) -> Result<CompileTimes, Error> {
     let engine = || PluginEngine::new(EngineLimits::small());
     let timed = |engine: &PluginEngine, cache| {
         let watch = Stopwatch::start();
-        let component = engine.component(&bytes, cache);
-        component.map(|_| watch.elapsed())
+        let runtime = engine.runtime(&PluginLimits::standard())?;
+        let component = runtime.component(&bytes, cache, COMPILING)?;
+        drop(component);
+        Ok::<_, Error>(watch.elapsed())
     };
     let compiled = timed(&engine()?, None)?;
     timed(&engine()?, Some(&cache))?;

@@ -3,7 +3,7 @@
 //! Owns the counting; a budget that is used up is noted in [`Stop`], from where `call.rs` takes the reason of the trap.
 //! Never outlives a call.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use wasmtime::{ResourceLimiter, component::ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
@@ -45,7 +45,12 @@ pub(super) struct CallState {
     /// What the call's time is told to have been, should it run out.
     pub(super) window_millis: u64,
     wasi: WasiCtx,
+    /// Time inside SQL statements.
+    pub(super) sql_time: Duration,
+    /// Rows that statements returned or changed.
+    pub(super) sql_rows: u64,
     host_calls_left: u64,
+    host_calls: u64,
     memory: usize,
     elements: usize,
 }
@@ -69,7 +74,10 @@ impl CallState {
                 .allow_udp(false)
                 .allow_ip_name_lookup(false)
                 .build(),
+            sql_time: Duration::ZERO,
+            sql_rows: 0,
             host_calls_left: limits.host_calls.get(),
+            host_calls: 0,
             memory: 0,
             elements: 0,
             limits,
@@ -81,10 +89,21 @@ impl CallState {
         match self.host_calls_left.checked_sub(1) {
             Some(left) => {
                 self.host_calls_left = left;
+                self.host_calls += 1;
                 Ok(())
             }
             None => Err(self.stop(Stop::HostCalls)),
         }
+    }
+
+    /// Calls into the host so far.
+    pub(super) const fn host_calls(&self) -> u64 {
+        self.host_calls
+    }
+
+    /// Bytes of all memories together.
+    pub(super) const fn memory(&self) -> usize {
+        self.memory
     }
 
     /// Starts the budget of host calls anew.

@@ -5,6 +5,7 @@
 
 use std::{
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
@@ -33,6 +34,14 @@ pub struct SqliteJournal {
     readers: Readers<Connection>,
     writer: Option<Writer>,
     path: PathBuf,
+    burnt: Mutex<Burnt>,
+}
+
+/// Fuel that the records up to and with one row charge. Rows are only ever added, so what was summed once stays.
+#[derive(Clone, Copy, Default)]
+struct Burnt {
+    row: i64,
+    fuel: u64,
 }
 
 /// A failure of the journal beyond the file itself.
@@ -94,6 +103,7 @@ impl SqliteJournal {
             readers: Readers::new(move || open::reader(&file, busy)),
             writer: Some(writer),
             path: path.to_owned(),
+            burnt: Mutex::default(),
         })
     }
 
@@ -120,6 +130,7 @@ impl SqliteJournal {
             readers,
             writer: None,
             path: path.to_owned(),
+            burnt: Mutex::default(),
         }))
     }
 
@@ -210,6 +221,24 @@ impl Journal for SqliteJournal {
 
     fn settle(&self) -> Result<(), Error> {
         Ok(self.writer()?.settle()?)
+    }
+
+    fn burnt(&self) -> Result<u64, Error> {
+        let mut known = self.burnt.lock().unwrap_or_else(PoisonError::into_inner);
+        let (row, fuel): (i64, i64) = self.reading(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT (SELECT coalesce(max(rowid), 0) FROM journal), coalesce(sum(call.value ->> 'fuel'), 0) \
+                     FROM journal, json_each(journal.body, '$.' || kind || '.calls') AS call \
+                     WHERE journal.rowid > ?1 AND kind IN ('finished', 'charged') AND instr(body, '\"fuel\"') > 0",
+                )?
+                .query_row([known.row], |row| Ok((row.get(0)?, row.get(1)?)))
+        })?;
+        known.row = row;
+        known.fuel = known
+            .fuel
+            .saturating_add(u64::try_from(fuel).map_err(|_| self.malformed())?);
+        Ok(known.fuel)
     }
 
     fn tasks(&self) -> Result<Vec<TaskId>, Error> {

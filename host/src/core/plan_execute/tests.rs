@@ -84,7 +84,10 @@ impl Task {
     fn finish(&mut self, node: usize, nodes: usize, output: Value) {
         let mut outputs = vec![Value::Null; nodes];
         outputs[node] = output;
-        self.record(Event::Finished { outputs });
+        self.record(Event::Finished {
+            outputs,
+            calls: Vec::new(),
+        });
     }
 
     fn see(&mut self, snapshot: &str) {
@@ -101,7 +104,10 @@ impl Task {
             to_value(answer),
             to_value(&Checked { violations }),
         ];
-        self.record(Event::Finished { outputs });
+        self.record(Event::Finished {
+            outputs,
+            calls: Vec::new(),
+        });
     }
 
     fn plan(&mut self, tools: &[&str]) {
@@ -514,7 +520,14 @@ fn records_out_of_order_are_refused() {
         let (record, _) = Record::following(task.machine.position(), task.now, event);
         assert!(task.machine.apply(record).is_err());
     };
-    refuse(&mut task, Event::Finished { outputs: vec![] });
+    refuse(
+        &mut task,
+        Event::Finished {
+            outputs: vec![],
+            calls: vec![],
+        },
+    );
+    refuse(&mut task, Event::Charged { calls: vec![] });
     let mut task = Task::new();
     refuse(
         &mut task,
@@ -539,6 +552,7 @@ fn records_out_of_order_are_refused() {
         &mut task,
         Event::Finished {
             outputs: vec![json!({"unknown": 1})],
+            calls: vec![],
         },
     );
     let mut task = Task::new();
@@ -547,6 +561,7 @@ fn records_out_of_order_are_refused() {
         &mut task,
         Event::Finished {
             outputs: vec![Value::Null, Value::Null],
+            calls: vec![],
         },
     );
     let mut task = Task::new();

@@ -42,7 +42,8 @@ impl Loop for TaskState {
             }
             Event::Resumed { .. } => self.resumed(),
             Event::Intended { graph } => self.intended(graph).map_err(illegal)?,
-            Event::Finished { outputs } => self.finished(outputs, sequence)?,
+            Event::Finished { outputs, .. } => self.finished(outputs, sequence)?,
+            Event::Charged { .. } => (),
         }
         self.enforce_budgets();
         if matches!(self.stage, Stage::Stopped(_)) {

@@ -1,7 +1,10 @@
 //! What a person wants to know of a plan-execute task.
 
 use super::state::{Stage, TaskState};
-use crate::core::view::{StepState, StepView, UsageView, View};
+use crate::core::{
+    metering::CallSums,
+    view::{StepState, StepView, UsageView, View},
+};
 
 pub(super) fn of(state: &TaskState) -> View {
     let budgets = state.spending.budgets();
@@ -35,6 +38,7 @@ pub(super) fn of(state: &TaskState) -> View {
             .started_at
             .and_then(|started| started.checked_add(budgets.deadline()).ok()),
         records: state.position.sequence,
+        calls: CallSums::default(),
     }
 }
 

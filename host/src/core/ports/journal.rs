@@ -18,6 +18,9 @@ pub trait Journal: Send + Sync {
     /// Makes everything that is visible durable.
     fn settle(&self) -> Result<(), Error>;
 
+    /// Fuel that the records of all tasks charge. Visible, not necessarily durable.
+    fn burnt(&self) -> Result<u64, Error>;
+
     /// The ids of all tasks, in order of admission.
     fn tasks(&self) -> Result<Vec<TaskId>, Error>;
 }

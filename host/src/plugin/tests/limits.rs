@@ -87,10 +87,12 @@ fn memory_bytes() {
 #[test]
 fn memory_bytes_of_several_memories_together() {
     // Two memories of 5 MiB each, and 8 MiB allowed.
-    let two = ENGINE.component(&files::memories(2, 80), None).unwrap();
+    let two = RUNTIME
+        .component(&files::memories(2, 80), None, COMPILING)
+        .unwrap();
     let limits = limits!(memory_bytes: 8_usize << 20);
-    let mut store = call::store(&ENGINE, limits, GuestLog::new("p".into(), "f", &limits));
-    let instantiated = ENGINE.linker().instantiate(&mut store, &two);
+    let mut store = call::store(&RUNTIME, limits, GuestLog::new("p".into(), "f", &limits));
+    let instantiated = RUNTIME.linker().instantiate(&mut store, &two);
     assert!(instantiated.is_err());
     assert!(matches!(
         store.data_mut().stop.take(),
@@ -134,6 +136,16 @@ fn component_bytes() {
 #[test]
 fn guest_stack_bytes() {
     fires("plugin-stack-overflow", STANDARD, check("recurse"));
+    // What the standard stack has room for, a smaller one has not: it is the plugin's own limit.
+    load(STANDARD)
+        .check_task(&request("recurse:1000"))
+        .unwrap()
+        .unwrap();
+    let small = limits!(guest_stack_bytes: 16_usize << 10);
+    let error = fires("plugin-stack-overflow", small, check("recurse:1000"));
+    assert!(error.to_string().contains("16384"), "{error}");
+    let beyond = limits!(guest_stack_bytes: 2_usize << 20);
+    assert_eq!(code(try_load(beyond)), "plugin-limit-too-high");
     let reckless = EngineLimits {
         guest_stack_bytes: (2 << 20).try_into().unwrap(),
         ..EngineLimits::standard()
@@ -286,6 +298,78 @@ fn message_bytes() {
     fires("plugin-output-limit", limits, check("refuse:because"));
 }
 
+/// E3: told apart by its type, not by its text; a call has all of its fuel again.
+#[test]
+fn fuel() {
+    let metered = PluginLimits {
+        fuel: NonZeroU64::new(2_000_000),
+        ..STANDARD
+    };
+    let error = fires("plugin-out-of-fuel", metered, check("spin"));
+    assert!(
+        error.to_string().contains("2000000 units of fuel"),
+        "{error}"
+    );
+    fires("plugin-out-of-fuel", metered, perform("spin"));
+    let plugin = load(metered);
+    let burns = |goal: &str| plugin.check_task(&request(goal));
+    burns("burn:100000").unwrap().unwrap();
+    burns("burn:100000").unwrap().unwrap();
+    assert_eq!(code(burns("burn:1000000")), "plugin-out-of-fuel");
+}
+
+#[test]
+fn compile_millis() {
+    let engine = PluginEngine::new(EngineLimits::small()).unwrap();
+    let hasty = limits!(compile_millis: 1_u64);
+    assert_eq!(
+        code(Plugin::load(&engine, &PROBE, hasty, None)),
+        "plugin-compile-time"
+    );
+    // Nothing is left behind that keeps the next one from it.
+    Plugin::load(&engine, &PROBE, STANDARD, None).unwrap();
+}
+
+#[test]
+fn concurrent_calls_and_queue_millis() {
+    let limits = limits!(concurrent_calls: 1_u32, queue_millis: 1_u64);
+    let plugin = load(limits);
+    let other = probe();
+    let taken = plugin
+        .prepare(&request("nothing"), &step("change"))
+        .unwrap();
+    assert_eq!(
+        code(plugin.check_task(&request("nothing"))),
+        "plugin-too-many-calls"
+    );
+    // The engine has room, and another plugin gets it.
+    other.check_task(&request("nothing")).unwrap().unwrap();
+    drop(taken);
+    plugin.check_task(&request("nothing")).unwrap().unwrap();
+}
+
+#[test]
+fn queued_calls() {
+    let plugin = load(limits!(concurrent_calls: 1_u32, queued_calls: 1_u32));
+    let taken = plugin
+        .prepare(&request("nothing"), &step("change"))
+        .unwrap();
+    std::thread::scope(|threads| {
+        let calls: Vec<_> = (0..2)
+            .map(|_| threads.spawn(|| plugin.check_task(&request("nothing")).map(|_| ())))
+            .collect();
+        while calls.iter().all(|call| !call.is_finished()) {
+            std::thread::yield_now();
+        }
+        // One was refused at once; the other waits, and is served.
+        drop(taken);
+        let ends: Vec<_> = calls.into_iter().map(|call| call.join().unwrap()).collect();
+        let refused: Vec<_> = ends.into_iter().filter_map(Result::err).collect();
+        assert_eq!(refused.len(), 1);
+        assert_eq!(refused[0].code(), "plugin-too-many-calls");
+    });
+}
+
 #[test]
 fn sandboxes() {
     let few = EngineLimits {
@@ -312,10 +396,16 @@ fn no_limit_is_zero_and_none_is_left_out() {
     // Compiles only while every field is a non-zero type and named in this list, which has a test for each.
     let PluginLimits {
         component_bytes,
+        compile_millis,
+        concurrent_calls,
+        queued_calls,
+        queue_millis,
         memory_bytes,
         table_elements,
         instances,
         call_millis,
+        fuel,
+        guest_stack_bytes,
         host_calls,
         host_copy_bytes,
         handles,
@@ -330,11 +420,12 @@ fn no_limit_is_zero_and_none_is_left_out() {
         artifacts,
         message_bytes,
     } = STANDARD;
-    let _: [std::num::NonZeroUsize; 14] = [
+    let _: [std::num::NonZeroUsize; 15] = [
         component_bytes,
         memory_bytes,
         table_elements,
         host_copy_bytes,
+        guest_stack_bytes,
         handles,
         log_bytes,
         json_depth,
@@ -346,6 +437,7 @@ fn no_limit_is_zero_and_none_is_left_out() {
         artifacts,
         message_bytes,
     ];
-    let _: [std::num::NonZeroU32; 2] = [instances, log_lines];
-    let _: [std::num::NonZeroU64; 2] = [call_millis, host_calls];
+    let _: [std::num::NonZeroU32; 4] = [instances, log_lines, concurrent_calls, queued_calls];
+    let _: [NonZeroU64; 4] = [call_millis, host_calls, compile_millis, queue_millis];
+    let _: Option<NonZeroU64> = fuel;
 }

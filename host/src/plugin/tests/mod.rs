@@ -12,12 +12,13 @@ mod loading;
 mod time;
 
 use std::{
+    num::NonZeroU64,
     path::{Path, PathBuf},
     process::Command,
     sync::{Arc, LazyLock, Mutex},
 };
 
-use super::*;
+use super::{runtime::Runtime, *};
 use crate::{
     core::{
         contract::{Plan, PlanStatus, Step},
@@ -50,6 +51,12 @@ static PROBE: LazyLock<VerifiedBytes> = LazyLock::new(|| {
 /// The engine that most tests share.
 static ENGINE: LazyLock<PluginEngine> =
     LazyLock::new(|| PluginEngine::new(EngineLimits::standard()).unwrap());
+
+/// The runtime of plugins with standard limits.
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| ENGINE.runtime(&PluginLimits::standard()).unwrap());
+
+const COMPILING: NonZeroU64 = PluginLimits::standard().compile_millis;
 
 /// The build's own folder: the test binary is `<target>/<profile>/deps/<name>`.
 fn target() -> PathBuf {

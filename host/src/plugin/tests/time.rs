@@ -64,13 +64,15 @@ fn a_spinning_plugin_on_a_blocking_thread_does_not_stop_the_one_worker_beside_it
 
 #[test]
 fn a_component_that_never_finishes_starting_ends_by_the_deadline() {
-    let endless = ENGINE.component(&files::endless_start(), None).unwrap();
+    let endless = RUNTIME
+        .component(&files::endless_start(), None, COMPILING)
+        .unwrap();
     let limits = PluginLimits {
         call_millis: 100.try_into().unwrap(),
         ..PluginLimits::standard()
     };
-    let mut store = call::store(&ENGINE, limits, GuestLog::new("p".into(), "f", &limits));
-    let error = ENGINE
+    let mut store = call::store(&RUNTIME, limits, GuestLog::new("p".into(), "f", &limits));
+    let error = RUNTIME
         .linker()
         .instantiate(&mut store, &endless)
         .unwrap_err();

@@ -262,8 +262,19 @@ fn act(word: &str, argument: &str) -> Option<String> {
             black_box(0);
         },
         "recurse" => {
-            black_box(recurse(black_box(1)));
+            let depth = if argument.is_empty() { u64::MAX } else { number(argument) as u64 };
+            black_box(recurse(black_box(depth)));
             None
+        }
+        "burn" => {
+            for _ in 0..number(argument) {
+                black_box(0);
+            }
+            None
+        }
+        "burn-then-trap" => {
+            act("burn", argument);
+            core::arch::wasm32::unreachable()
         }
         "panic" => panic_with(argument),
         "unreachable" => core::arch::wasm32::unreachable(),
@@ -337,10 +348,10 @@ fn panic_with(text: &str) -> ! {
 
 #[inline(never)]
 fn recurse(n: u64) -> u64 {
-    if n == u64::MAX {
+    if n == 0 {
         return n;
     }
-    recurse(n + 1).wrapping_add(black_box(n))
+    recurse(n - 1).wrapping_add(black_box(n))
 }
 
 /// Everything that could differ from one run to the next.

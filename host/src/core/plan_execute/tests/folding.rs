@@ -76,7 +76,10 @@ fn happen(task: &mut Task, world: World, turn: usize) {
                         to_value(&answer),
                         to_value(&Checked { violations }),
                     ];
-                    task.record(Event::Finished { outputs });
+                    task.record(Event::Finished {
+                        outputs,
+                        calls: Vec::new(),
+                    });
                 }
                 (stages::STEP, World::Change) => task.finish(1, 4, outcome(Some(changed()))),
                 (stages::STEP, World::Lose) => task.finish(1, 4, outcome(Some(unknown(&name)))),
