@@ -16,8 +16,10 @@ mod outside;
 mod tau2;
 
 mod checkpoints;
+mod config;
 mod context;
 mod doctor;
+mod fuel;
 mod golden;
 mod ids;
 mod input;

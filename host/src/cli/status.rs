@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use wharf::{
     Error,
+    core::metering::CallTotals,
     host::{self, TaskStatus},
     words::clock::{Clock as _, SystemClock},
 };
@@ -69,6 +70,31 @@ impl Answer for StatusAnswer<'_> {
     }
 }
 
+/// What the plugin's calls used, in one line; none: it was not called.
+fn calls(total: &CallTotals) -> Option<String> {
+    if total.calls == 0 {
+        return None;
+    }
+    let millis = |micros: u64| micros.div_ceil(1000);
+    let mut parts = vec![
+        format!(
+            "plugin calls {} in {} ms",
+            total.calls,
+            millis(total.micros)
+        ),
+        format!("memory {} KiB", total.memory_bytes.div_ceil(1024)),
+        format!("host calls {}", total.host_calls),
+        format!(
+            "SQL {} rows in {} ms",
+            total.sql_rows,
+            millis(total.sql_micros)
+        ),
+    ];
+    parts.extend((total.faults > 0).then(|| format!("faults {}", total.faults)));
+    parts.extend(total.fuel.map(|fuel| format!("fuel {fuel}")));
+    Some(parts.join(", "))
+}
+
 /// A task for people.
 pub(super) fn lines(task: &TaskStatus, look: Look) -> Vec<String> {
     let view = &task.view;
@@ -101,6 +127,9 @@ pub(super) fn lines(task: &TaskStatus, look: Look) -> Vec<String> {
         usage.model_calls, usage.max_plans, usage.action_calls, usage.max_actions
     );
     lines.push(format!("  {}", look.faint(&budgets)));
+    if let Some(calls) = calls(&view.calls.total()) {
+        lines.push(format!("  {}", look.faint(&calls)));
+    }
     lines.push(format!(
         "  {}",
         look.faint(&escaped(&task.directory.display().to_string()))

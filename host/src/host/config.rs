@@ -226,7 +226,11 @@ fn deserialize<T: DeserializeOwned>(at: &str, table: Table) -> Result<T, ConfigE
             Some((reason, key)) => (reason, Some(key.trim_end_matches('`'))),
             None => (text.trim_end(), None),
         };
-        let key = key.map_or_else(|| at.to_owned(), |key| format!("{at}.{key}"));
+        let unknown = reason.strip_prefix("unknown field `");
+        let unknown = unknown.and_then(|rest| Some(rest.split_once('`')?.0));
+        let key = key
+            .or(unknown)
+            .map_or_else(|| at.to_owned(), |key| format!("{at}.{key}"));
         ConfigError::wrong(key, reason.replace('\n', " "))
     })
 }

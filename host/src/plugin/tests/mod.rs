@@ -9,6 +9,7 @@ mod files;
 mod isolation;
 mod limits;
 mod loading;
+mod metering;
 mod time;
 
 use std::{

@@ -197,6 +197,7 @@ impl tools::Guest for Probe {
                 }
                 Ok("{}".into())
             }
+            "select" => Ok(format!("{:?}", format!("{:?}", tx.query(argument, &[])))),
             "parameters" => {
                 let parameters = vec![Value::Text(String::new()); number(argument)];
                 let _ = tx.query("SELECT 1", &parameters);
@@ -239,9 +240,16 @@ impl tools::Guest for Probe {
                 tx.execute(argument, &[]).expect("the statement runs");
                 panic_with("after the change");
             }
+            "burn-on-perform" => {
+                act("burn-then-trap", argument);
+            }
             "execute-then-spin" => {
                 tx.execute(argument, &[]).expect("the statement runs");
                 act("spin", "");
+            }
+            "execute-then-burn" => {
+                tx.execute(argument, &[]).expect("the statement runs");
+                act("burn", "300000000");
             }
             "execute-then-lie" => {
                 tx.execute(argument, &[]).expect("the statement runs");
@@ -275,6 +283,27 @@ fn act(word: &str, argument: &str) -> Option<String> {
         "burn-then-trap" => {
             act("burn", argument);
             core::arch::wasm32::unreachable()
+        }
+        "burn-then-panic" => {
+            act("burn", argument);
+            panic_with("all is burnt")
+        }
+        "burn-then-read-out-of-bounds" => {
+            act("burn", argument);
+            // The very fault that is asked for.
+            let beyond = black_box(0xffff_fff0_usize) as *const u8;
+            black_box(unsafe { beyond.read_volatile() });
+            None
+        }
+        "burn-then-divide" => {
+            act("burn", argument);
+            // The very fault that is asked for.
+            black_box(unsafe { divide(black_box(1), black_box(0)) });
+            None
+        }
+        "burn-then-recurse" => {
+            act("burn", argument);
+            act("recurse", "")
         }
         "panic" => panic_with(argument),
         "unreachable" => core::arch::wasm32::unreachable(),
@@ -344,6 +373,11 @@ fn act(word: &str, argument: &str) -> Option<String> {
 #[inline(never)]
 fn panic_with(text: &str) -> ! {
     panic!("{text}")
+}
+
+/// Without the check that Rust would make.
+unsafe fn divide(a: i32, b: i32) -> i32 {
+    unsafe { a.checked_div(b).unwrap_unchecked() }
 }
 
 #[inline(never)]
