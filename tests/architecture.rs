@@ -24,6 +24,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("jiff", &["*"]),
     ("jsonschema", &["plugin"]),
     ("redis", &["technologies"]),
+    ("regex", &["plugin"]),
     ("rusqlite", &["sqlite", "business", "technologies"]),
     ("rustc_demangle", &["plugin"]),
     ("rustix", &["plugin"]),

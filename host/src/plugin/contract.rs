@@ -10,6 +10,7 @@ use super::{
     fault::CallFault,
     limits::PluginLimits,
     log::excerpt,
+    scrub::scrub,
 };
 use crate::{
     core::{
@@ -123,9 +124,9 @@ pub(super) fn refusal(
                  message,
                  step,
              }| Violation {
-                code,
-                message,
-                step_id: step,
+                code: scrub(code),
+                message: scrub(message),
+                step_id: step.map(scrub),
             },
         )
         .collect())
@@ -216,7 +217,7 @@ pub(super) fn conclusion(
     }
     Ok(Ok(Conclusion {
         result: json("the result", found.result, limits.conclusion_bytes, limits)?,
-        summary: found.summary,
+        summary: scrub(found.summary),
         artifacts,
     }))
 }
@@ -264,7 +265,7 @@ fn unknown(text: &str) -> CallFault {
 
 fn message(text: String, limits: &PluginLimits) -> Checked<String> {
     within("message", text.len(), limits.message_bytes)?;
-    Ok(text)
+    Ok(scrub(text))
 }
 
 pub(super) fn json(

@@ -11,6 +11,7 @@ use super::{
     fault::CallFault,
     limits::PluginLimits,
     schema::{ArgumentsSchemas, SchemaCompiler},
+    scrub::scrub,
 };
 use crate::{
     core::{
@@ -95,7 +96,7 @@ pub(super) fn description(found: types::Descriptor, limits: &PluginLimits) -> Ch
             input_schema,
             name: found.name,
             version: found.version,
-            instructions: found.instructions,
+            instructions: scrub(found.instructions),
             tools,
             migrations: self::migrations(found.migrations)?,
             max_steps: found.max_steps,
@@ -139,7 +140,7 @@ fn tool(found: types::Tool, limits: &PluginLimits) -> Checked<Tool> {
         .transpose()?;
     Ok(Tool {
         name: found.name,
-        description: found.description,
+        description: scrub(found.description),
         effect,
         postcondition: found.postcondition,
         arguments,

@@ -1,11 +1,11 @@
 //! What a plugin says outside its answers: log lines, standard output and error.
 //!
 //! Owns the log budget of one call and the text of a panic. Passes lines on as `tracing` events that name plugin and
-//! function, control characters escaped. Never keeps them. Used by the imports (`linker.rs`, `inert.rs`) and by `call.rs`.
+//! function, scrubbed of credentials, control characters escaped. Never keeps them. Used by the imports (`linker.rs`, `inert.rs`) and by `call.rs`.
 
 use std::sync::Arc;
 
-use super::limits::PluginLimits;
+use super::{limits::PluginLimits, scrub::scrubbed};
 use crate::words::escape::escaped;
 
 /// Bytes kept of a panic's text, and of a line of standard output or error.
@@ -94,7 +94,7 @@ impl GuestLog {
 
     /// What standard error got from the last panic on, or from the start; escaped.
     pub(super) fn panic_text(&self) -> String {
-        escaped(String::from_utf8_lossy(&self.panic).trim_end())
+        escaped(&scrubbed(String::from_utf8_lossy(&self.panic).trim_end()))
     }
 
     /// Keeps the first bytes, and from a panic on the first bytes of that.
@@ -133,7 +133,7 @@ impl GuestLog {
 
     fn emit(&self, level: Level, text: &str) {
         let (plugin, function) = (&*self.plugin, self.function);
-        let text = escaped(text);
+        let text = escaped(&scrubbed(text));
         match level {
             Level::Debug => tracing::debug!(plugin, function, "{text}"),
             Level::Info => tracing::info!(plugin, function, "{text}"),
@@ -143,10 +143,10 @@ impl GuestLog {
     }
 }
 
-/// The text, escaped and cut to a few hundred bytes, for an error message.
+/// The text, scrubbed, escaped and cut to a few hundred bytes, for an error message.
 pub(super) fn excerpt(text: &str) -> String {
     const MOST: usize = 300;
-    let mut safe = escaped(text);
+    let mut safe = escaped(&scrubbed(text));
     if safe.len() > MOST {
         let end = safe.floor_char_boundary(MOST);
         safe.truncate(end);

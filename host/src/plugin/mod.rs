@@ -30,6 +30,7 @@ mod contract;
 mod description;
 mod fault;
 mod schema;
+mod scrub;
 
 mod probe;
 

@@ -238,7 +238,7 @@ fn text_that_is_not_utf8_is_an_error_of_the_plugin() {
     );
 }
 
-fn described() -> types::Descriptor {
+pub(super) fn described() -> types::Descriptor {
     types::Descriptor {
         name: "n".into(),
         version: "1".into(),

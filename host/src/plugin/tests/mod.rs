@@ -10,6 +10,7 @@ mod isolation;
 mod limits;
 mod loading;
 mod metering;
+mod scrubbing;
 mod time;
 
 use std::{

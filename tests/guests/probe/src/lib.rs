@@ -338,6 +338,10 @@ fn act(word: &str, argument: &str) -> Option<String> {
             }
             None
         }
+        "eprint" => {
+            eprintln!("{argument}");
+            None
+        }
         "print-then-panic" => {
             for n in 0..number(argument) {
                 eprintln!("{n}");

@@ -1,0 +1,84 @@
+//! What looks like a credential leaves a plugin on no way: error, panic, log, description.
+
+use std::{io, sync::Mutex};
+
+use super::*;
+use crate::core::ports::domain::{Declared as _, Domain as _};
+
+const SECRET: &str = "sk-proj-0123456789abcdefghij";
+
+/// Everything that is logged while `run` runs, and what it returns.
+fn logged<T>(run: impl FnOnce() -> T) -> (String, T) {
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+    impl io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(move || writer.clone())
+        .finish();
+    let result = tracing::subscriber::with_default(subscriber, run);
+    let lines = lines.0.lock().unwrap().clone();
+    (String::from_utf8(lines).unwrap(), result)
+}
+
+/// E4: on error, panic, log and description alike.
+#[test]
+fn a_credential_is_scrubbed_wherever_a_plugin_says_it() {
+    let plugin = probe();
+    let goal = |word: &str| request(&format!("{word}:the key is {SECRET}"));
+    let (log, said) = logged(|| {
+        let failure = |answer: Result<_, Error>| format!("{answer:?}");
+        [
+            failure(plugin.check_task(&goal("panic")).map(|_| ())),
+            format!("{:?}", plugin.check_task(&goal("refuse")).unwrap()),
+            failure(plugin.check_task(&goal("log")).map(|_| ())),
+            failure(plugin.check_task(&goal("eprint")).map(|_| ())),
+            format!(
+                "{:?}",
+                plugin.snapshot(&goal("rejected"), Script::new()).unwrap()
+            ),
+            failure(plugin.snapshot(&goal("unknown"), Script::new()).map(|_| ())),
+            failure(plugin.snapshot(&goal("json"), Script::new()).map(|_| ())),
+            format!(
+                "{:?}",
+                plugin.conclude(&goal("summary"), &empty(), &[]).unwrap()
+            ),
+            failure(
+                plugin
+                    .conclude(&goal("artifact"), &empty(), &[])
+                    .map(|_| ()),
+            ),
+        ]
+    });
+    assert!(!log.contains(SECRET), "{log}");
+    assert_eq!(
+        log.matches("[scrubbed]").count(),
+        3,
+        "panic, log and standard error: {log}"
+    );
+    for text in said {
+        assert!(!text.contains(SECRET), "{text}");
+    }
+    let told = plugin.check_task(&goal("panic")).unwrap_err().why();
+    assert!(told.contains("the key is [scrubbed]"), "{told}");
+
+    let descriptor = plugin.descriptor();
+    let mut found = answers::described();
+    found.instructions = format!("call with {SECRET}");
+    found.tools[0].description = format!("uses {SECRET}");
+    let described = description::description(found, &PluginLimits::standard()).unwrap();
+    assert_eq!(described.descriptor.instructions, "call with [scrubbed]");
+    assert_eq!(described.descriptor.tools[0].description, "uses [scrubbed]");
+    assert_eq!(descriptor.instructions, "none");
+}
