@@ -33,6 +33,7 @@ mod records;
 mod replay;
 mod scenarios;
 mod two_tasks;
+mod updates;
 
 mod cancel;
 mod many_tasks;

@@ -490,6 +490,7 @@ fn component(workspace: &Workspace) -> PathBuf {
     workspace.path().join("plugins").join(name)
 }
 
+/// C6: the pinned bytes, and no others.
 #[test]
 fn a_component_whose_bytes_were_changed_is_found_and_refused() {
     let other = fs::read(built::test_guest("probe")).unwrap();
@@ -506,6 +507,7 @@ fn a_component_whose_bytes_were_changed_is_found_and_refused() {
     }
 }
 
+/// C7: history outlives the plugin.
 #[test]
 fn without_its_component_a_task_can_still_be_read_and_verified_but_for_its_plans() {
     for task in [&COMPLETED, &HALFWAY] {

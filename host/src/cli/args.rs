@@ -131,8 +131,8 @@ pub(super) struct LookArgs {
 /// Arguments of `plugin inspect`.
 #[derive(Debug, Args)]
 pub(super) struct InspectArgs {
-    /// The component.
-    #[arg(value_name = "FILE.wasm")]
+    /// The component, or a folder: all files in it whose name ends in `.wasm`.
+    #[arg(value_name = "FILE.wasm|DIR")]
     pub(super) component: PathBuf,
 }
 

@@ -1,6 +1,9 @@
 //! `wharf plugin inspect`: what a component is, and whether it can be used as a plugin.
 
-use std::path::Path;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde::Serialize;
 use wharf::{
@@ -16,26 +19,155 @@ use super::{
     answer::{Answer, Reply},
     args::InspectArgs,
     drive,
+    error::CliError,
     escape::escaped,
     exit::Exit,
     input,
     look::Look,
 };
 
-/// Looks at a component. That it cannot be used as a plugin is a finding, and an exit code of its own.
+/// Looks at a component, or at all of a folder. That one cannot be used as a plugin is a finding, and an exit code of its own.
 pub(super) fn run(session: &Session, arguments: &InspectArgs) -> Result<Reply, Error> {
-    let limits = PluginLimits::standard();
-    let bytes = input::bytes("component", &arguments.component, MAX_COMPONENT_BYTES)?;
-    let bytes = VerifiedBytes::pin(bytes, limits.component_bytes)?;
-    let engine = PluginEngine::new(EngineLimits::standard())?;
-    let cache = drive::compile_cache(session)
-        .map(CompileCache::open)
-        .transpose()?;
-    let inspection = Inspection::of(&engine, &bytes, limits, cache.as_ref())?;
-    Reply::answer(
-        &InspectAnswer::of(&arguments.component, &inspection),
-        session,
-    )
+    let path = &arguments.component;
+    let inspector = Inspector {
+        engine: PluginEngine::new(EngineLimits::standard())?,
+        cache: drive::compile_cache(session)
+            .map(CompileCache::open)
+            .transpose()?,
+    };
+    if !path.is_dir() {
+        let inspection = inspector.inspect(path)?;
+        return Reply::answer(&InspectAnswer::of(path, &inspection), session);
+    }
+    let found: Vec<_> = components(path)?
+        .into_iter()
+        .map(|path| {
+            let inspection = inspector.inspect(&path);
+            (path, inspection)
+        })
+        .collect();
+    let answer = FolderAnswer {
+        folder: path.to_string_lossy().into_owned(),
+        components: found
+            .iter()
+            .map(|(path, inspection)| Entry::of(path, inspection))
+            .collect(),
+    };
+    Reply::answer(&answer, session)
+}
+
+struct Inspector {
+    engine: PluginEngine,
+    cache: Option<CompileCache>,
+}
+
+impl Inspector {
+    fn inspect(&self, path: &Path) -> Result<Inspection, Error> {
+        let limits = PluginLimits::standard();
+        let bytes = input::bytes("component", path, MAX_COMPONENT_BYTES)?;
+        let bytes = VerifiedBytes::pin(bytes, limits.component_bytes)?;
+        Ok(Inspection::of(
+            &self.engine,
+            &bytes,
+            limits,
+            self.cache.as_ref(),
+        )?)
+    }
+}
+
+/// The files of a folder that are named as components are, in the order of their names.
+fn components(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let unreadable = |source| CliError::Unreadable {
+        what: "folder",
+        path: folder.into(),
+        source,
+    };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "wasm")
+        {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// All components of a folder: one that cannot be used does not hide the others.
+#[derive(Serialize)]
+struct FolderAnswer<'a> {
+    folder: String,
+    components: Vec<Entry<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Entry<'a> {
+    Inspected(Box<InspectAnswer<'a>>),
+    Broken {
+        component: String,
+        problem: Problem,
+        #[serde(skip)]
+        exit: Exit,
+    },
+}
+
+impl<'a> Entry<'a> {
+    fn of(path: &Path, inspection: &'a Result<Inspection, Error>) -> Self {
+        match inspection {
+            Ok(inspection) => Self::Inspected(Box::new(InspectAnswer::of(path, inspection))),
+            Err(error) => Self::Broken {
+                component: path.to_string_lossy().into_owned(),
+                problem: Problem::of(error),
+                exit: Exit::of_error(error),
+            },
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Inspected(answer) => answer.exit,
+            Self::Broken { exit, .. } => *exit,
+        }
+    }
+}
+
+impl Answer for FolderAnswer<'_> {
+    fn text(&self, look: Look) -> String {
+        let usable = |entry: &&Entry<'_>| entry.exit() == Exit::Success;
+        let mut text: String = self
+            .components
+            .iter()
+            .map(|entry| match entry {
+                Entry::Inspected(answer) => answer.text(look),
+                Entry::Broken {
+                    component, problem, ..
+                } => format!(
+                    "{}\n{}",
+                    look.strong(&escaped(component)),
+                    problem.text(look)
+                ),
+            })
+            .collect();
+        text += &format!(
+            "{} of {} components can be used\n",
+            self.components.iter().filter(usable).count(),
+            self.components.len()
+        );
+        text
+    }
+
+    /// That of the first that cannot be used.
+    fn exit(&self) -> Exit {
+        let exits = self.components.iter().map(Entry::exit);
+        exits
+            .into_iter()
+            .find(|exit| *exit != Exit::Success)
+            .unwrap_or(Exit::Success)
+    }
 }
 
 #[derive(Serialize)]
@@ -160,6 +292,16 @@ impl Problem {
             fix: error.hint().into_owned(),
         }
     }
+
+    fn text(&self, look: Look) -> String {
+        let code = look.bad(&format!("unusable[{}]", self.code));
+        format!(
+            "{code}: {}\n  why: {}\n  fix: {}\n",
+            escaped(&self.what),
+            escaped(&self.why),
+            escaped(&self.fix)
+        )
+    }
 }
 
 impl Answer for InspectAnswer<'_> {
@@ -227,13 +369,7 @@ impl Answer for InspectAnswer<'_> {
             );
         }
         if let Some(problem) = &self.problem {
-            let code = look.bad(&format!("unusable[{}]", problem.code));
-            text += &format!(
-                "{code}: {}\n  why: {}\n  fix: {}\n",
-                escaped(&problem.what),
-                escaped(&problem.why),
-                escaped(&problem.fix)
-            );
+            text += &problem.text(look);
         }
         text
     }

@@ -33,6 +33,7 @@ fn the_entry(folder: &Path) -> PathBuf {
     entries[0].clone()
 }
 
+/// C4: counted.
 #[test]
 fn a_digest_is_compiled_once_per_engine_however_many_ask_for_it() {
     let engine = engine();
@@ -59,6 +60,7 @@ fn what_one_engine_compiled_the_next_one_finds() {
     assert_eq!(mode(&the_entry(&folder.path().join("new/cache"))), 0o600);
 }
 
+/// C3: stale, cut, flipped and foreign entries.
 #[test]
 fn damaged_and_foreign_entries_are_misses_and_are_written_again() {
     let folder = tempfile::tempdir().unwrap();

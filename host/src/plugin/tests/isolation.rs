@@ -47,6 +47,7 @@ fn calls_work_on_plain_threads_and_on_those_of_any_runtime() {
     });
 }
 
+/// E2, E5: plugin, digest, function, text, frames and a hint; shown escaped.
 #[test]
 fn a_panic_arrives_with_its_text_and_where_it_happened() {
     let error = check("panic:no \u{1b}[31mluck").unwrap_err();
@@ -130,6 +131,7 @@ fn what_a_plugin_says_names_plugin_and_function_and_obeys_no_terminal() {
     );
 }
 
+/// E1: on a fresh store.
 #[test]
 fn after_a_hundred_traps_the_next_call_still_works() {
     let plugin = probe();

@@ -92,6 +92,7 @@ fn files_of_another_kind_are_named_for_what_they_are() {
     assert_eq!(load_error(&cut).code(), "plugin-not-compilable");
 }
 
+/// C1: what was found, what is supported, and what to do.
 #[test]
 fn another_version_of_the_contract_is_refused_with_found_and_supported() {
     let newer = component(
@@ -113,6 +114,7 @@ fn another_version_of_the_contract_is_refused_with_found_and_supported() {
     assert_eq!(load_error(&bare).code(), "plugin-contract-version");
 }
 
+/// C2: another 0.2 release of WASI links, the rest is named in full.
 #[test]
 fn every_missing_import_is_named_at_once() {
     let greedy = component(
