@@ -303,6 +303,29 @@ fn audit_verifies_with_the_limits_that_it_is_given() {
     assert!(skipped, "{told:?}");
 }
 
+/// What the documents show is accepted, and means what they say.
+#[test]
+fn the_example_of_the_documents_is_read() {
+    let text = fs::read_to_string(root().join("docs/security.md")).unwrap();
+    let example = text
+        .split("```toml\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    let limits = Config::read(example).unwrap().limits;
+    let own = limits.of(&"fulfillment".parse().unwrap());
+    assert_eq!(
+        (own.sandbox.call_millis.get(), own.sql.rows_per_query.get()),
+        (500, 1_000)
+    );
+    assert_eq!(
+        limits.of(&"another".parse().unwrap()),
+        &Allowance::standard()
+    );
+}
+
 fn with_fuel() -> Allowance {
     let mut allowance = Allowance::standard();
     allowance.sandbox.fuel = std::num::NonZeroU64::new(1);

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use wharf::{PluginLimits, business::SqlLimits};
+use wharf::{PluginLimits, business::SqlLimits, plugin::EngineLimits};
 use wharf_tests::{root, sources};
 
 use self::follow::follow;
@@ -59,6 +59,11 @@ fn a_plugin_author_gets_from_an_empty_folder_to_a_run() {
 #[test]
 fn what_the_page_on_the_contract_shows_runs() {
     follow("docs/contract.md");
+}
+
+#[test]
+fn what_the_page_on_security_shows_runs() {
+    follow("docs/security.md");
 }
 
 #[test]
@@ -163,15 +168,61 @@ fn the_tests_that_architecture_names_exist() {
 }
 
 #[test]
-fn the_limits_in_the_guide_are_those_of_the_program() {
-    let text = read("docs/plugin-authors.md");
-    let [plugin, sql] = ["PluginLimits::standard()", "SqlLimits::standard()"].map(|source| {
-        let marker = format!("<!-- A test compares this table with `{source}`. -->");
-        let table = text.split(&marker).nth(1).unwrap().trim_start();
-        documented(table.split("\n\n").next().unwrap())
-    });
-    assert_eq!(plugin, fields(&format!("{:?}", PluginLimits::standard())));
-    assert_eq!(sql, fields(&format!("{:?}", SqlLimits::standard())));
+fn the_limits_in_the_documents_are_those_of_the_program() {
+    for (document, source, limits) in [
+        (
+            "docs/security.md",
+            "PluginLimits",
+            format!("{:?}", PluginLimits::standard()),
+        ),
+        (
+            "docs/security.md",
+            "EngineLimits",
+            format!("{:?}", EngineLimits::standard()),
+        ),
+        (
+            "docs/plugin-authors.md",
+            "SqlLimits",
+            format!("{:?}", SqlLimits::standard()),
+        ),
+    ] {
+        let table = table_of(&read(document), source);
+        assert_eq!(documented(&table), fields(&limits), "{source}");
+    }
+}
+
+/// A limit whose error nobody returns, or that no test reaches, is none.
+#[test]
+fn every_limit_has_an_error_and_a_test() {
+    let product = product();
+    let tests = sources(&root().join("tests"));
+    let tests: String = tests.into_iter().map(|(_, text)| text).collect();
+    let text = read("docs/security.md");
+    let limits = markdown::section(&text, "Limits");
+    let rows = limits
+        .lines()
+        .filter(|line| line.starts_with("| `") && !line.starts_with("| `["));
+    let mut count = 0;
+    for row in rows {
+        let cells: Vec<_> = row
+            .split('|')
+            .map(|cell| cell.trim().trim_matches('`'))
+            .collect();
+        let [code, test] = [cells[4], cells[5]];
+        assert!(product.contains(&format!("\"{code}\"")), "{row}");
+        let named = format!("fn {test}()");
+        assert!(product.contains(&named) || tests.contains(&named), "{row}");
+        count += 1;
+    }
+    assert!(count >= 33, "{count}");
+}
+
+/// The table that a test compares with the standard of these limits.
+fn table_of(text: &str, source: &str) -> String {
+    let marker = format!("<!-- A test compares this table with `{source}::standard()`");
+    let after = text.split(&marker).nth(1).unwrap();
+    let table = after.split_once("-->").unwrap().1.trim_start();
+    table.split("\n\n").next().unwrap().to_owned()
 }
 
 /// Rows like ``| `memory_bytes` | 64 MiB | ... |``.
@@ -183,6 +234,9 @@ fn documented(table: &str) -> BTreeMap<String, u64> {
             .next()?
             .split_once(' ')
             .unwrap_or((line.split('|').nth(2)?.trim(), ""));
+        if number == "none" {
+            return None;
+        }
         let factor = match unit {
             "" => 1,
             "KiB" => 1024,
@@ -199,9 +253,9 @@ fn fields(debug: &str) -> BTreeMap<String, u64> {
     let (_, fields) = debug.trim_end_matches(" }").split_once(" { ").unwrap();
     let field = |field: &str| {
         let (name, number) = field.split_once(": ").unwrap();
-        (name.to_owned(), number.parse().unwrap())
+        Some((name.to_owned(), number.parse().ok()?))
     };
-    fields.split(", ").map(field).collect()
+    fields.split(", ").filter_map(field).collect()
 }
 
 /// The text of `host/src`.
