@@ -32,6 +32,8 @@ mod replay;
 mod scenarios;
 mod two_tasks;
 
+mod hostile_time;
+
 mod cancel;
 mod many_tasks;
 mod clock;

@@ -15,6 +15,7 @@ pub mod disk;
 pub mod effects;
 pub mod gated;
 pub mod halfway;
+pub mod hostile;
 pub mod library;
 pub mod patience;
 pub mod probe;

@@ -1,0 +1,1 @@
+//! Exports below the generated bindings.
