@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 
 use wharf_tests::{root, sources};
 
-/// Failures that users of such systems have reported: crash and exactly once, two runners, budgets and cancellation, plans of a
-/// model, stores.
-const CASES: [&str; 27] = [
+/// Failures that users of such systems have reported: time, memory, traps, crash and exactly once, two runners, budgets and
+/// cancellation, plans of a model, stores.
+const CASES: [&str; 35] = [
+    "T1", "T2", // time
+    "M1", "M2", "M3", // memory
+    "E1", "E2", "E5", // traps and errors
     "X1", "X2", "X3", "X4", "X5", "X6", "X7", // crash and exactly once
     "R1", "R2", "R3", "R4", // two runners
     "B1", "B2", "B4", "B5", // budgets, deadlines, cancel

@@ -32,7 +32,15 @@ mod replay;
 mod scenarios;
 mod two_tasks;
 
+mod hostile_answers;
+mod hostile_database;
+mod hostile_descriptor;
+mod hostile_memory;
+mod hostile_output;
+mod hostile_surroundings;
 mod hostile_time;
+mod hostile_traps;
+mod sandboxes;
 
 mod cancel;
 mod many_tasks;

@@ -7,7 +7,8 @@
 use std::{
     cell::Cell,
     fs,
-    sync::{Arc, LazyLock},
+    path::Path,
+    sync::LazyLock,
     time::{Duration, Instant},
 };
 
@@ -20,8 +21,8 @@ use wharf::{
     business::{BusinessStore, SqlLimits},
     core::{
         contract::{
-            Completed, Conclusion, Effect, Failure, OperationKey, Plan, PlanStatus, Step, Subject,
-            Violation,
+            Completed, Conclusion, Effect, Failure, Migration, OperationKey, Plan, PlanStatus,
+            Step, Subject, Violation,
         },
         ports::{
             business::{Business as _, Operation, Performed, Read},
@@ -33,14 +34,32 @@ use wharf::{
     words::{digest::Digest, json::JsonText},
 };
 
-use super::{built, command::compile_cache, root};
+use super::{
+    alone::{alone, growth, is_alone},
+    built,
+    command::compile_cache,
+    root,
+};
 
 /// The goal of a task in which a guest attacks nobody.
 pub const BEHAVE: &str = "behave";
 
+/// A goal of 77 bytes, as no other text in a task has: upon it an allocator attacks, while the host hands over the arguments.
+pub const SIGNAL: &str =
+    "attack-attack-attack-attack-attack-attack-attack-attack-attack-attack-attack.";
+
+/// As `standard`.
+pub const STANDARD: PluginLimits = PluginLimits::standard();
+
 /// As `standard`, with 200 ms for a call: for those that use up whatever time they have.
 pub const IMPATIENT: PluginLimits = PluginLimits {
     call_millis: std::num::NonZeroU64::new(200).expect("not zero"),
+    ..PluginLimits::standard()
+};
+
+/// As `standard`, with 1,000 calls of the host: they end before the time does, on any machine.
+pub const FEW_CALLS: PluginLimits = PluginLimits {
+    host_calls: std::num::NonZeroU64::new(1_000).expect("not zero"),
     ..PluginLimits::standard()
 };
 
@@ -94,11 +113,87 @@ pub fn load(guest: &str, limits: PluginLimits) -> Result<Plugin, Error> {
 /// Loads a guest and lets the test call it; see the module's documentation for what holds afterwards.
 #[track_caller]
 pub fn attack(named: Named, limits: PluginLimits, run: impl FnOnce(&Attack)) {
-    let attack = Attack::new(load(named.guest(), limits).unwrap());
+    let attack = Attack::on(named.guest(), limits);
     run(&attack);
     attack.leaves_no_trace();
     attack.behaves();
     honest_works();
+}
+
+/// Loads a guest none of whose migrations is one, and tries each as the first. The schema stays as it was, and the honest
+/// guest's are installed afterwards.
+#[track_caller]
+pub fn cannot_be_installed(named: Named, code: &str) {
+    let attack = Attack::new(load(named.guest(), STANDARD).unwrap());
+    let schema = "SELECT group_concat(sql, ';') FROM sqlite_schema";
+    let before: String = attack
+        .outside()
+        .query_row(schema, [], |row| row.get(0))
+        .unwrap();
+    let migrations = &attack.plugin.descriptor().migrations;
+    assert!(!migrations.is_empty());
+    for migration in migrations {
+        let first = Migration {
+            version: 1,
+            sql: migration.sql.clone(),
+        };
+        let refused = in_time(&STANDARD, || attack.install(&[first]));
+        let error = fails(refused, code);
+        assert_eq!(
+            error.kind(),
+            Kind::InvalidInput,
+            "{}: {error:?}",
+            migration.sql
+        );
+        let after: String = attack
+            .outside()
+            .query_row(schema, [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(after, before, "{}", migration.sql);
+    }
+    let honest = load("honest", STANDARD).unwrap();
+    attack.install(&honest.descriptor().migrations).unwrap();
+    attack.leaves_no_trace();
+    honest_works();
+}
+
+/// As [`attack`], in a process of its own, whose memory grows by a tenth more than the plugin's limit at most.
+#[track_caller]
+pub fn attack_alone(named: Named, limits: PluginLimits, run: impl FnOnce(&Attack)) {
+    compile(named, limits);
+    alone(named.test(), || {
+        attack(named, limits, |attack| {
+            // What the first call takes for good is not the attack's.
+            assert_eq!(subject_of(&attack.plugin), "subject");
+            let _ = attack.snapshot_of(BEHAVE).unwrap().unwrap();
+            grows_little(&limits, || run(attack));
+        });
+    });
+}
+
+/// As [`is_refused`], in a process of its own, whose memory grows by a tenth more than the plugin's limit at most.
+#[track_caller]
+pub fn is_refused_alone(named: Named, limits: PluginLimits, code: &str) {
+    compile(named, limits);
+    alone(named.test(), || {
+        honest_works();
+        grows_little(&limits, || is_refused(named, limits, code));
+    });
+}
+
+/// Once, in the parent: what has to be compiled is not the guest's memory.
+fn compile(named: Named, limits: PluginLimits) {
+    if !is_alone(named.test()) {
+        drop(load(named.guest(), limits));
+    }
+}
+
+#[track_caller]
+fn grows_little<T>(limits: &PluginLimits, run: impl FnOnce() -> T) -> T {
+    let (bytes, result) = growth(run);
+    let most = limits.memory_bytes.get() as u64 / 10 * 11;
+    assert!(bytes <= most, "{bytes} of {most} bytes");
+    result
 }
 
 /// A guest that cannot even be loaded, in time, with this code; others can.
@@ -127,9 +222,23 @@ pub fn fails<T: std::fmt::Debug>(result: Result<T, Error>, code: &str) -> Error 
     error
 }
 
-/// No terminal would obey it, and it is one line.
+/// No terminal would obey it, it is one line, and it is read in the order in which it stands.
 pub fn is_plain(text: &str) -> bool {
-    !text.chars().any(char::is_control)
+    let reorders = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !text.chars().any(|c| c.is_control() || reorders(c))
+}
+
+/// The call has failed since the guest answered outside the contract.
+#[track_caller]
+pub fn violates<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
+    fails(result, "plugin-contract-violation").why()
+}
+
+/// The call has ended in a trap, for this reason.
+#[track_caller]
+pub fn traps<T: std::fmt::Debug>(result: Result<T, Error>, reason: &str) {
+    let why = fails(result, "plugin-trap").why();
+    assert!(why.contains(reason), "{why}");
 }
 
 /// Runs a call, which ends within five times its time.
@@ -164,6 +273,16 @@ pub struct Attack {
 }
 
 impl Attack {
+    /// Loads a guest and installs it.
+    #[track_caller]
+    pub fn on(guest: &str, limits: PluginLimits) -> Self {
+        let attack = Self::new(load(guest, limits).unwrap());
+        attack
+            .install(&attack.plugin.descriptor().migrations)
+            .unwrap();
+        attack
+    }
+
     fn new(plugin: Plugin) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = BusinessStore::open(
@@ -173,31 +292,33 @@ impl Attack {
             at(),
         )
         .unwrap();
-        let attack = Self {
+        Self {
             plugin,
             folder,
             store,
             operations: Cell::new(0),
-        };
-        attack.install().unwrap();
-        attack
+        }
     }
 
-    fn install(&self) -> Result<(), Error> {
-        let descriptor = self.plugin.descriptor();
-        let name = descriptor.name.parse().unwrap();
-        self.store
-            .install(&name, &descriptor.migrations, at())
-            .map(drop)
+    fn install(&self, migrations: &[Migration]) -> Result<(), Error> {
+        let name = self.plugin.descriptor().name.parse().unwrap();
+        self.store.install(&name, migrations, at()).map(drop)
     }
 
     fn in_time<T>(&self, call: impl FnOnce() -> T) -> T {
         in_time(self.plugin.limits(), call)
     }
 
-    /// The subject, or the codes of the violations.
+    /// The subject, or the violations.
     pub fn check_task(&self) -> Result<Result<Subject, Vec<Violation>>, Error> {
         self.check_task_of("attack")
+    }
+
+    /// The subject, which the plugin has given.
+    #[track_caller]
+    pub fn subject(&self, goal: &str) -> String {
+        let subject = self.check_task_of(goal).unwrap().unwrap();
+        subject.as_str().to_owned()
     }
 
     /// As [`Self::check_task`], of a task with this goal.
@@ -206,13 +327,29 @@ impl Attack {
     }
 
     pub fn operation_key(&self, tool: &str) -> Result<Option<OperationKey>, Error> {
-        self.in_time(|| self.plugin.operation_key(&request("attack"), tool, None))
+        self.operation_key_of("attack", tool)
+    }
+
+    /// As [`Self::operation_key`], of a task with this goal.
+    pub fn operation_key_of(&self, goal: &str, tool: &str) -> Result<Option<OperationKey>, Error> {
+        self.in_time(|| self.plugin.operation_key(&request(goal), tool, None))
     }
 
     pub fn check_plan(&self) -> Result<Vec<Violation>, Error> {
+        self.check_plan_of("attack")
+    }
+
+    /// As [`Self::check_plan`], of a task with this goal.
+    pub fn check_plan_of(&self, goal: &str) -> Result<Vec<Violation>, Error> {
+        self.in_time(|| self.plugin.check_plan(&request(goal), &empty(), &plan()))
+    }
+
+    /// The first of these candidates that the plugin accepts, all judged in one sandbox.
+    pub fn first_accepted(&self, candidates: usize) -> Result<Option<Plan>, Error> {
         self.in_time(|| {
+            let mut candidates = std::iter::repeat_n(plan(), candidates);
             self.plugin
-                .check_plan(&request("attack"), &empty(), &plan())
+                .first_accepted(&request("attack"), &empty(), &mut candidates)
         })
     }
 
@@ -300,13 +437,11 @@ impl Attack {
     }
 
     fn outside(&self) -> Connection {
-        let connection = Connection::open(self.folder.path().join("business.sqlite")).unwrap();
-        connection.busy_timeout(Duration::ZERO).unwrap();
-        connection
+        impatient(&self.folder.path().join("business.sqlite"))
     }
 
     /// The folder with the database and nothing else.
-    pub fn folder(&self) -> &std::path::Path {
+    pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
@@ -344,6 +479,19 @@ impl Attack {
         );
         assert_eq!(self.count("SELECT count(*) FROM things"), 1);
     }
+}
+
+/// Adds a thing to a database, as somebody who does not wait for a lock.
+pub fn writes_without_waiting(database: &Path) {
+    impatient(database)
+        .execute_batch("BEGIN IMMEDIATE; INSERT INTO things (id) VALUES ('other'); COMMIT")
+        .unwrap();
+}
+
+fn impatient(database: &Path) -> Connection {
+    let connection = Connection::open(database).unwrap();
+    connection.busy_timeout(Duration::ZERO).unwrap();
+    connection
 }
 
 /// A task with this goal.
@@ -384,12 +532,6 @@ fn empty() -> JsonText {
 
 fn at() -> Timestamp {
     "2030-01-02T03:04:05Z".parse().unwrap()
-}
-
-/// A fault of the plugin, and of nobody else.
-#[track_caller]
-pub fn is_the_plugins(error: &Error) {
-    assert_eq!(error.kind(), Kind::PluginFault, "{error:?}");
 }
 
 /// The component with one more core module, which is instantiated last and imports nothing: its start function runs whenever a
@@ -444,9 +586,4 @@ fn leb128(mut value: usize) -> Vec<u8> {
         }
         bytes.push(low | 0x80);
     }
-}
-
-/// For whoever shares a plugin between threads.
-pub fn shared(guest: &str, limits: PluginLimits) -> Arc<Plugin> {
-    Arc::new(load(guest, limits).unwrap())
 }

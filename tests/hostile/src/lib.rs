@@ -4,10 +4,14 @@
 //! whose goal is [`BEHAVE`] gets the honest answers from every guest, so that a test can see that a guest which has just been
 //! stopped works like any other.
 
+mod allocator;
 pub mod honest;
-mod raw;
+pub mod raw;
 
 use std::marker::PhantomData;
+
+pub use allocator::{Allocator, SIGNAL};
+pub use raw::{RawAnswer, RawGuest};
 
 pub use wharf_plugin::bindings;
 pub use wharf_plugin::{
@@ -142,6 +146,18 @@ pub fn violation(code: &str, message: &str) -> Violation {
         message: message.into(),
         step: None,
     }
+}
+
+/// Runs statements of which none should, as queries and as changes, and names the first that did.
+pub fn try_all(tx: &Transaction, statements: &[&str]) -> Result<Answer, Failure> {
+    for statement in statements {
+        let changed = tx.execute(statement, &[]).map(|rows| rows.to_string());
+        let found = tx.query(statement, &[]).map(|rows| format!("{rows:?}"));
+        if let Ok(answer) = changed.or(found) {
+            return Err(Failure::Rejected(format!("{statement} worked: {answer}")));
+        }
+    }
+    Err(Failure::Rejected("nothing worked".into()))
 }
 
 /// Never ends, and does nothing meanwhile.
