@@ -35,6 +35,16 @@ mod scenarios;
 mod two_tasks;
 mod updates;
 
+mod hostile_answers;
+mod hostile_database;
+mod hostile_descriptor;
+mod hostile_memory;
+mod hostile_output;
+mod hostile_surroundings;
+mod hostile_time;
+mod hostile_traps;
+mod sandboxes;
+
 mod cancel;
 mod many_tasks;
 mod clock;

@@ -56,6 +56,18 @@ pub fn test_guest(name: &str) -> PathBuf {
     guests().join("test-guests").join(format!("{name}.wasm"))
 }
 
+/// The component of a guest that attacks the host, such as `honest`.
+pub fn hostile_guest(name: &str) -> PathBuf {
+    let component = test_guest(&format!("hostile/{name}"));
+    static BUILT: LazyLock<()> = LazyLock::new(|| {
+        cargo(&["run", "--package", "xtask", "--", "guests"]);
+    });
+    if !component.is_file() {
+        LazyLock::force(&BUILT);
+    }
+    component
+}
+
 /// Where files of the tests may stay: the target directory's own place for that.
 pub fn scratch() -> PathBuf {
     target_folder().join("tmp")

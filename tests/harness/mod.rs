@@ -7,6 +7,7 @@
     reason = "tests open databases, find their own binary and may fail by panicking"
 )]
 
+pub mod alone;
 pub mod built;
 pub mod command;
 pub mod crash_matrix;
@@ -15,6 +16,8 @@ pub mod disk;
 pub mod effects;
 pub mod gated;
 pub mod halfway;
+pub mod hostile;
+pub mod hostile_program;
 pub mod library;
 pub mod patience;
 pub mod probe;

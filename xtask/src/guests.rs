@@ -1,7 +1,7 @@
 //! `cargo xtask guests`: builds every guest once, for whoever needs components.
 //!
-//! A guest is a member of `plugins/Cargo.toml` or `tests/guests/Cargo.toml` with a `cdylib`; it is
-//! known by the name of its folder. What other programs load is a copy, replaced only by different
+//! A guest is a member of `plugins/Cargo.toml` or `tests/guests/Cargo.toml` with a `cdylib`, known by
+//! the name of its folder, or an example of `tests/hostile/Cargo.toml`, known by its own. What other programs load is a copy, replaced only by different
 //! bytes, so that a digest or a modification time that changed means a guest that changed:
 //!
 //! | from | to |
@@ -9,6 +9,7 @@
 //! | the component of `plugins/NAME` | `target/plugins/NAME.wasm` |
 //! | `plugins/NAME/demo/` | `target/plugins/NAME.demo/` |
 //! | the component of `tests/guests/NAME` | `target/test-guests/NAME.wasm` |
+//! | the component of `tests/hostile/guests/NAME.rs` | `target/test-guests/hostile/NAME.wasm` |
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -19,7 +20,7 @@ use serde_json::Value;
 use crate::prerequisites::GUEST_STD;
 use crate::process;
 use crate::sync::{self, Change};
-use crate::workspace::{self, PLUGINS, Workspace, root};
+use crate::workspace::{self, HOSTILE, PLUGINS, Workspace, root};
 
 /// Builds and lists all guests.
 pub(crate) fn run() -> Result<ExitCode> {
@@ -37,8 +38,13 @@ pub(crate) fn run() -> Result<ExitCode> {
 /// Builds and installs all guests, those of the tests included.
 pub(crate) fn build() -> Result<Vec<Guest>> {
     let mut guests = build_plugins()?;
-    if let Some(workspace) = workspace::test_guests() {
-        guests.extend(build_workspace(workspace, "target/test-guests")?);
+    for workspace in workspace::test_guests() {
+        let destination = if workspace.name == HOSTILE.name {
+            "target/test-guests/hostile"
+        } else {
+            "target/test-guests"
+        };
+        guests.extend(build_workspace(workspace, destination)?);
     }
     Ok(guests)
 }
@@ -82,6 +88,8 @@ fn output(command: &mut Command) -> Result<String> {
 #[derive(Debug, PartialEq)]
 struct Built {
     folder: PathBuf,
+    /// Of an example: its own; of anything else, the folder has it.
+    name: Option<String>,
     component: PathBuf,
 }
 
@@ -104,14 +112,22 @@ impl Built {
         let component = files
             .map(PathBuf::from)
             .find(|file| file.extension().is_some_and(|end| end == "wasm"))?;
+        let target = &message["target"];
+        let is_example = target["kind"]
+            .as_array()
+            .is_some_and(|kinds| kinds.iter().any(|kind| kind == "example"));
         Some(Self {
             folder: manifest.parent()?.to_path_buf(),
+            name: is_example
+                .then(|| target["name"].as_str().map(str::to_owned))
+                .flatten(),
             component,
         })
     }
 
     fn install(self, destination: &Path) -> Result<Guest> {
-        let Some(name) = self.folder.file_name().and_then(|name| name.to_str()) else {
+        let folder = self.folder.file_name().and_then(|name| name.to_str());
+        let Some(name) = self.name.as_deref().or(folder) else {
             bail!(
                 "{} is no name for a guest; rename the folder",
                 self.folder.display()
@@ -150,9 +166,21 @@ mod tests {
             built,
             Some(Built {
                 folder,
+                name: None,
                 component: PathBuf::from("/t/some_guest.wasm")
             })
         );
+    }
+
+    #[test]
+    fn an_example_is_a_guest_of_its_own_name() {
+        let folder = root().join("tests/hostile");
+        let mut message: Value =
+            serde_json::from_str(&artifact(&folder.join("Cargo.toml"), "cdylib")).unwrap();
+        message["target"]["kind"] = json!(["example"]);
+        message["target"]["name"] = "spins".into();
+        let built = Built::parse(&message.to_string()).unwrap();
+        assert_eq!(built.name.as_deref(), Some("spins"));
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub(crate) const ROOT: Workspace = Workspace {
     manifest: "Cargo.toml",
     target_dir: "target",
     native_profile: PROFILE,
+    components: &[],
 };
 
 /// The plugins.
@@ -26,13 +27,25 @@ pub(crate) const PLUGINS: Workspace = Workspace {
     manifest: "plugins/Cargo.toml",
     target_dir: GUESTS_TARGET_DIR,
     native_profile: "dev",
+    components: &[],
 };
 
-const TEST_GUESTS: Workspace = Workspace {
+/// The guest that misbehaves on request.
+pub(crate) const TEST_GUESTS: Workspace = Workspace {
     name: "test guests",
     manifest: "tests/guests/Cargo.toml",
     target_dir: GUESTS_TARGET_DIR,
     native_profile: "dev",
+    components: &[],
+};
+
+/// The guests that attack the host, each an example of one package.
+pub(crate) const HOSTILE: Workspace = Workspace {
+    name: "hostile guests",
+    manifest: "tests/hostile/Cargo.toml",
+    target_dir: GUESTS_TARGET_DIR,
+    native_profile: "dev",
+    components: &["--examples"],
 };
 
 const FUZZ: Workspace = Workspace {
@@ -40,6 +53,7 @@ const FUZZ: Workspace = Workspace {
     manifest: "fuzz/Cargo.toml",
     target_dir: "target/fuzz",
     native_profile: PROFILE,
+    components: &[],
 };
 
 /// All workspaces, the root first.
@@ -53,14 +67,13 @@ pub(crate) fn guests() -> impl Iterator<Item = &'static Workspace> {
 }
 
 /// The guests that only tests load, which need not be there.
-pub(crate) fn test_guests() -> Option<&'static Workspace> {
-    root()
-        .join(TEST_GUESTS.manifest)
-        .is_file()
-        .then_some(&TEST_GUESTS)
+pub(crate) fn test_guests() -> impl Iterator<Item = &'static Workspace> {
+    [&TEST_GUESTS, &HOSTILE]
+        .into_iter()
+        .filter(|workspace| root().join(workspace.manifest).is_file())
 }
 
-/// Shared by both guest workspaces, so that their common dependencies compile once.
+/// Shared by all guest workspaces, so that their common dependencies compile once.
 const GUESTS_TARGET_DIR: &str = "target/guests";
 
 /// One `Cargo.toml` with members of its own. All paths are relative to the repository.
@@ -74,6 +87,8 @@ pub(crate) struct Workspace {
     /// What code that runs on this machine is compiled with. Guests are small, so their tests take
     /// `dev`, which checks arithmetic for overflow and is not optimised for size as components are.
     native_profile: &'static str,
+    /// What cargo is told so that it compiles what becomes a component, where that is not all members' libraries.
+    components: &'static [&'static str],
 }
 
 impl Workspace {
@@ -94,6 +109,7 @@ impl Workspace {
     pub(crate) fn components(&self, subcommand: &str) -> Command {
         let mut cargo = self.compile(subcommand, PROFILE);
         cargo.args(["--target", GUEST_TARGET]);
+        cargo.args(self.components);
         cargo
     }
 

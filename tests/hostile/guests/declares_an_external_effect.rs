@@ -1,0 +1,16 @@
+//! Declares a tool that calls outside systems, which this contract reserves. It is not loaded.
+
+use hostile::{Descriptor, Effect, Guest, honest};
+
+struct Attack;
+hostile::export!(Attack);
+
+impl Guest for Attack {
+    fn describe() -> Descriptor {
+        let mut descriptor = honest::describe();
+        descriptor
+            .tools
+            .push(honest::tool("call", Effect::External, "called"));
+        descriptor
+    }
+}
