@@ -7,7 +7,7 @@ use std::{
 };
 
 fn main() {
-    let tests = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let package = tests.join("hostile");
     println!("cargo::rerun-if-changed=hostile/guests");
     println!("cargo::rerun-if-changed=hostile/Cargo.toml");

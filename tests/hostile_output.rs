@@ -9,8 +9,7 @@ use wharf_tests::{
     wharf,
 };
 
-/// The password in the text of `panics_with_a_secret`. The text itself reaches whoever called; once it is scrubbed on the way
-/// there, assert that it does not contain this.
+/// The password in the text of `panics_with_a_secret`.
 const SECRET: &str = "hunter2-of-the-zoo";
 
 /// The program ends with 1 and this code; nothing is done, no terminal is obeyed, and the guest works in the next run.
@@ -143,7 +142,9 @@ fn panics_with_a_secret() {
     });
     let workspace = Workspace::new();
     let ran = named.run(&workspace, "attack").run();
-    let _ = ran.refusal(1, "plugin-panic");
+    let [_, why, _] = ran.refusal(1, "plugin-panic");
+    assert!(why.contains("redis://[scrubbed]@host/0"), "{why}");
+    assert!(!ran.stderr.contains(SECRET), "{ran:?}");
     holds_nowhere(&workspace.path(), SECRET);
     works(named);
 }

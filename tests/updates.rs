@@ -37,7 +37,7 @@ fn an_update_that_does_not_load_changes_nothing() {
         let mut request = demo::request();
         request["id"] = "updated".into();
         request["plugin"]["digest"] = sha256(&component).into();
-        let run = || {
+        let run = |request: &Value| {
             wharf("run")
                 .arg("--plugin")
                 .arg(workspace.handed_in("updated.wasm", &component))
@@ -45,10 +45,10 @@ fn an_update_that_does_not_load_changes_nothing() {
                 .arg(workspace.handed_in("updated.json", request.to_string()))
                 .dir(workspace.path())
         };
-        let _ = run().run().refusal(2, code);
+        let _ = run(&request).run().refusal(2, code);
         // A missing file and one that is another than the request says.
         request["plugin"]["digest"] = sha256(b"another").into();
-        let _ = run().run().refusal(2, "component-mismatch");
+        let _ = run(&request).run().refusal(2, "component-mismatch");
     }
     assert_eq!(workspace.content(), before);
     assert_goes_on(&workspace);

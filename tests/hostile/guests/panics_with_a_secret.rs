@@ -1,4 +1,4 @@
-//! Panics with a password in the text. It is told to whoever called, and is kept nowhere: not in the journal, not in a
+//! Panics with a password in the text. The text is told without it, and it is kept nowhere: not in the journal, not in a
 //! report.
 
 use hostile::{Answer, Failure, Guest, Step, Task, Transaction};
