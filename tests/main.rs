@@ -12,6 +12,7 @@ mod domain_words;
 mod examples;
 mod failure_cases;
 mod fuzz;
+mod fuzz_component;
 mod outside;
 mod tau2;
 

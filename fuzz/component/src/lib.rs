@@ -1,0 +1,3 @@
+//! The target of `cargo xtask fuzz --components`.
+
+pub mod target;
