@@ -7,13 +7,13 @@ use std::{
 };
 
 fn main() {
-    let tests = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let package = tests.join("hostile");
     println!("cargo::rerun-if-changed=hostile/guests");
     println!("cargo::rerun-if-changed=hostile/Cargo.toml");
 
     let guests = guests(&package.join("guests"));
-    let tested = tested(&tests);
+    let tested = tested(tests);
     let listed = listed(&package.join("Cargo.toml"));
     let compiled: BTreeSet<_> = guests
         .iter()
