@@ -13,7 +13,7 @@ fn main() {
     println!("cargo::rerun-if-changed=hostile/Cargo.toml");
 
     let guests = guests(&package.join("guests"));
-    let tested = tested(&tests);
+    let tested = tested(tests);
     let listed = listed(&package.join("Cargo.toml"));
     let compiled: BTreeSet<_> = guests
         .iter()

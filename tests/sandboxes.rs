@@ -37,12 +37,8 @@ fn fifty_thousand_calls_on_eight_threads_leave_the_memory_where_it_was_after_ten
     const CALLS: usize = 50_000;
     const FIFTHS: usize = 5;
     alone(guest!().test(), || {
-        let brief = PluginLimits {
-            call_millis: NonZeroU64::new(20).unwrap(),
-            ..PluginLimits::standard()
-        };
         let plugin = hostile::load("keeps_state_between_calls", PluginLimits::standard()).unwrap();
-        let hasty = hostile::load("keeps_state_between_calls", brief).unwrap();
+        let hasty = hostile::load("keeps_state_between_calls", IMPATIENT).unwrap();
         let mut after = Vec::new();
         for _ in 0..FIFTHS {
             thread::scope(|threads| {
