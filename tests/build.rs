@@ -7,7 +7,7 @@ use std::{
 };
 
 fn main() {
-    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let package = tests.join("hostile");
     println!("cargo::rerun-if-changed=hostile/guests");
     println!("cargo::rerun-if-changed=hostile/Cargo.toml");

@@ -33,7 +33,8 @@ impl Reply {
         let stdout = match session.format {
             Format::Text => answer.text(session.stdout),
             Format::Json => {
-                serde_json::to_string(answer).map_err(|source| CliError::Json { source })? + "\n"
+                let json = serde_json::to_string(answer);
+                plain(&json.map_err(|source| CliError::Json { source })?) + "\n"
             }
         };
         Ok(Self {
@@ -79,5 +80,35 @@ impl Reply {
             }
             _ => Ok(self.exit),
         }
+    }
+}
+
+/// The same document without a control character that some terminals obey: JSON asks for those below the space to be escaped, not
+/// for these. They stand in strings alone.
+fn plain(json: &str) -> String {
+    let mut plain = String::with_capacity(json.len());
+    for c in json.chars() {
+        if matches!(c, '\u{7f}'..='\u{9f}') {
+            plain += &format!("\\u{:04x}", u32::from(c));
+        } else {
+            plain.push(c);
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_terminal_obeys_a_document_and_its_meaning_stays() {
+        let value = serde_json::json!({"a\u{9b}": "\u{1b}[m \u{7f}\u{80} \u{9b}31m ä✓"});
+        let json = plain(&value.to_string());
+        assert!(!json.contains(|c: char| c.is_control()), "{json}");
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&json).unwrap(),
+            value
+        );
     }
 }
