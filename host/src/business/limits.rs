@@ -26,6 +26,9 @@ pub struct SqlLimits {
     /// Bytes of memory that SQLite may use in the whole process, over all stores and journals. Of several values in one
     /// process the lowest stands until it ends.
     pub heap_bytes: NonZeroU64,
+    /// Bytes that a workspace's business database may have, the host's tables included. Beyond them nothing is added, and
+    /// the operation that would add it is rolled back; to read, to change in place and to delete goes on.
+    pub workspace_bytes: NonZeroU64,
 }
 
 impl SqlLimits {
@@ -44,6 +47,8 @@ impl SqlLimits {
             install_millis: some(30_000),
             busy_millis: some(4_000),
             heap_bytes: NonZeroU64::new(256 * 1024 * 1024)
+                .expect("the standard limits are not zero"),
+            workspace_bytes: NonZeroU64::new(1024 * 1024 * 1024)
                 .expect("the standard limits are not zero"),
         }
     }
