@@ -153,7 +153,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     ),
     attack(
         "detach the file",
-        Denied("here"),
+        Denied("attached"),
         &["DETACH main", "DETACH DATABASE temp"],
     ),
     attack(
