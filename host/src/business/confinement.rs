@@ -13,7 +13,7 @@ use std::{
     collections::HashSet,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicI64, AtomicU64, Ordering},
+        atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -24,7 +24,7 @@ use rusqlite::{
     limits::Limit,
 };
 
-use super::{catalog::is_reserved, functions};
+use super::{catalog::is_reserved, functions, search};
 
 /// Who is at work on the connection.
 #[derive(Debug, Clone)]
@@ -72,6 +72,10 @@ pub(super) struct Gate {
     refusal: Mutex<Option<String>>,
     /// The state of the schema that the connection's kept statements of plugins were authorized for.
     schema: AtomicI64,
+    /// What the functions in the statement at hand weigh so far.
+    weight: AtomicU32,
+    /// Bytes of one value.
+    value_bytes: AtomicU32,
     /// Microseconds since `start`; 0: none.
     deadline: AtomicU64,
     start: Instant,
@@ -83,6 +87,8 @@ impl Gate {
             phase: Mutex::new(Phase::Host),
             refusal: Mutex::new(None),
             schema: AtomicI64::new(-1),
+            weight: AtomicU32::new(0),
+            value_bytes: AtomicU32::new(1_000_000_000),
             deadline: AtomicU64::new(0),
             start: monotonic(),
         })
@@ -99,8 +105,18 @@ impl Gate {
         self.schema.swap(version, Ordering::Relaxed) != version
     }
 
-    /// The running statement is interrupted at `moment`.
+    /// The bytes of a value that a function makes.
+    pub(super) fn limit_values(&self, bytes: u32) {
+        self.value_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn value_bytes(&self) -> usize {
+        self.value_bytes.load(Ordering::Relaxed) as usize
+    }
+
+    /// The next statement is interrupted at `moment`.
     pub(super) fn interrupt_at(&self, moment: Instant) {
+        self.weight.store(0, Ordering::Relaxed);
         let micros = moment.saturating_duration_since(self.start).as_micros();
         let micros = u64::try_from(micros).unwrap_or(u64::MAX).max(1);
         self.deadline.store(micros, Ordering::Relaxed);
@@ -126,12 +142,24 @@ impl Gate {
         )
     }
 
+    /// SQLite looks at the clock where it jumps, and not between two calls of functions in a row.
+    fn weigh(&self, context: &AuthContext<'_>) -> Result<(), String> {
+        let AuthAction::Function { function_name } = context.action else {
+            return Ok(());
+        };
+        let weight = functions::weight(function_name);
+        if self.weight.fetch_add(weight, Ordering::Relaxed) + weight > functions::HEAVIEST {
+            return Err("the statement calls too many functions".into());
+        }
+        Ok(())
+    }
+
     fn authorize(&self, context: &AuthContext<'_>) -> Authorization {
         let phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         let Phase::Plugin(rules) = &*phase else {
             return Authorization::Allow;
         };
-        match rules.decide(context) {
+        match rules.decide(context).and_then(|()| self.weigh(context)) {
             Ok(()) => Authorization::Allow,
             Err(refusal) => {
                 // The first one is the statement's own; later ones follow from it.
@@ -156,6 +184,7 @@ pub(super) fn confine(
     /// Prepared statements that a connection keeps, the host's and the plugins' together.
     const KEPT_STATEMENTS: usize = 64;
     connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+    search::replace_builtins(connection, gate)?;
     let asked = Arc::clone(gate);
     connection.authorizer(Some(move |context: AuthContext<'_>| {
         asked.authorize(&context)

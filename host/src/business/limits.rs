@@ -10,8 +10,8 @@ pub struct SqlLimits {
     /// Bytes that the queries of one call may return together, column names included.
     pub bytes_per_call: NonZeroU32,
     /// Bytes of one text, blob or row, in a table, a parameter or an intermediate result. One operation of SQLite on a
-    /// value cannot be interrupted and may take time quadratic in its size: of the functions that a plugin may call, `instr`,
-    /// `replace` and `json_patch` took up to 50 ms at 64 KiB and 650 ms at 256 KiB.
+    /// value cannot be interrupted; those that a plugin may call take time in proportion to its size, `LIKE` with a long
+    /// pattern the most.
     pub value_bytes: NonZeroU32,
     /// Milliseconds that the statements of one call may take together.
     pub sql_millis: NonZeroU32,

@@ -21,6 +21,7 @@ mod plugin_sql;
 mod removal;
 mod returned;
 mod script;
+mod search;
 mod seed;
 mod statements;
 mod transaction;

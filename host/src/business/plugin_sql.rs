@@ -145,6 +145,7 @@ impl PluginSql {
             connection.flush_prepared_statement_cache();
         }
         let key = kept_under(&terms.caller, terms.rules.may);
+        gate.limit_values(terms.limits.value_bytes.get());
         gate.enter(Phase::Plugin(terms.rules));
         let path = PathBuf::from(connection.path().unwrap_or_default());
         Arc::new(Self {
@@ -440,7 +441,10 @@ fn prepare<'c>(
 
 /// For the next time, unless it is too large.
 fn keep(statement: CachedStatement<'_>) {
-    if statement.get_status(StatementStatus::MemUsed) > KEPT_STATEMENT_BYTES {
+    // To add its memory up takes as long as a short statement, and need not be done again.
+    if statement.get_status(StatementStatus::Run) <= 1
+        && statement.get_status(StatementStatus::MemUsed) > KEPT_STATEMENT_BYTES
+    {
         statement.discard();
     }
 }

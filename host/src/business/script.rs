@@ -80,6 +80,7 @@ impl Script<'_> {
         };
         let of = |e| SqliteError::of(path, e);
         let host = narrow(connection, limits.value_bytes.get(), STATEMENT_BYTES).map_err(of)?;
+        gate.limit_values(limits.value_bytes.get());
         let result = self.statements(connection, path, gate, within);
         gate.enter(Phase::Host);
         widen(connection, &host);

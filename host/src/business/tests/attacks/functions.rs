@@ -172,6 +172,21 @@ pub(super) const ATTACKS: &[Attack] = &[
         CALLED,
         &["SELECT json_pretty('[]', 'x')"],
     ),
+    attack(
+        "names compared with every other",
+        CALLED,
+        &[
+            "SELECT json_patch('{}', '{}')",
+            "SELECT jsonb_patch('{}', '{}')",
+        ],
+    ),
+    attack(
+        "calls in a row, which no clock interrupts",
+        Denied("too many functions"),
+        &[
+            "SELECT name LIKE '%a1', name LIKE '%a2', name LIKE '%a3', name LIKE '%a4', name LIKE '%a5', name LIKE '%a6', name LIKE '%a7', name LIKE '%a8', name LIKE '%b1', name LIKE '%b2', name LIKE '%b3', name LIKE '%b4', name LIKE '%b5', name LIKE '%b6', name LIKE '%b7', name LIKE '%b8', name LIKE '%c1', name LIKE '%c2', name LIKE '%c3', name LIKE '%c4', name LIKE '%c5', name LIKE '%c6', name LIKE '%c7', name LIKE '%c8', name LIKE '%d1', name LIKE '%d2', name LIKE '%d3', name LIKE '%d4', name LIKE '%d5', name LIKE '%d6', name LIKE '%d7', name LIKE '%d8', name LIKE '%e1' FROM items",
+        ],
+    ),
     attack("compare by the sound", CALLED, &["SELECT soundex('a')"]),
     attack(
         "a collation that there is not",
