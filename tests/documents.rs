@@ -145,7 +145,7 @@ fn every_path_of_the_repository_that_is_named_exists() {
 }
 
 #[test]
-fn the_tests_that_architecture_names_exist() {
+fn the_tests_that_architecture_and_security_name_exist() {
     let code: String = ["host/src", "tests", "xtask/src"]
         .iter()
         .flat_map(|folder| sources(&root().join(folder)))
@@ -159,7 +159,11 @@ fn the_tests_that_architecture_names_exist() {
         .flat_map(|(_, tests)| markdown::code_spans(tests))
         .collect();
     assert!(named.len() > 15, "{named:?}");
-    for name in named {
+    let security = markdown::code_spans(&read("docs/security.md"));
+    let is_test = |span: &String| span.matches('_').count() > 3 && !span.contains('/');
+    let in_security: Vec<_> = security.into_iter().filter(is_test).collect();
+    assert!(in_security.len() > 10, "{in_security:?}");
+    for name in named.into_iter().chain(in_security) {
         assert!(
             code.contains(&format!("fn {name}(")),
             "no test is called {name}"

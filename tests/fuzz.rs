@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use proptest::{prelude::*, sample::Index};
-use wharf::{core, words};
+use wharf::{business, core, sqlite, words};
 use wharf_tests::root;
 
 #[expect(
@@ -13,14 +13,26 @@ use wharf_tests::root;
 #[path = "../fuzz/src/targets.rs"]
 mod targets;
 
+#[expect(
+    unreachable_pub,
+    reason = "the fuzzer's program reaches it from another crate"
+)]
+#[path = "../fuzz/src/sql/mod.rs"]
+mod sql;
+
+use self::sql::Tally;
+
 /// What must hold of any bytes.
 type Target = fn(&[u8]);
 
 /// The folder of each target's corpus, and the target.
-const TARGETS: [(&str, Target); 3] = [
+const TARGETS: [(&str, Target); 4] = [
     ("plan", targets::plan),
     ("journal", targets::journal),
     ("request", targets::request),
+    ("sql", |data| {
+        sql::sql(data);
+    }),
 ];
 
 fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
@@ -56,6 +68,69 @@ fn there_is_a_corpus_and_a_program_of_the_fuzzer_for_each_target() {
         found.sort();
         assert_eq!(found, names, "{folder}");
     }
+}
+
+/// Statements by chance, for a while: `WHARF_SQL_SECONDS` and `WHARF_SQL_SEED` for more of them, or for one that failed.
+#[test]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a longer run is asked for by the environment, and ends by the clock"
+)]
+fn whatever_is_drawn_from_the_grammar_stays_confined() {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    let seconds = number("WHARF_SQL_SECONDS").unwrap_or(8);
+    let first = number("WHARF_SQL_SEED").unwrap_or(1);
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(seconds);
+    let mut all = Tally::default();
+    for seed in first.. {
+        // The failure names the input.
+        println!("WHARF_SQL_SEED={seed}");
+        let Tally {
+            run,
+            denied,
+            limited,
+            lost,
+            constraint,
+            failed,
+        } = sql::sql(&drawn(seed));
+        all.run += run;
+        all.denied += denied;
+        all.limited += limited;
+        all.lost += lost;
+        all.constraint += constraint;
+        all.failed += failed;
+        if std::time::Instant::now() > end {
+            break;
+        }
+    }
+    println!("{all:?}");
+    // Chance alone must not decide whether anything was tried.
+    if first == 1 {
+        for count in [
+            all.run,
+            all.denied,
+            all.limited,
+            all.lost,
+            all.constraint,
+            all.failed,
+        ] {
+            assert!(count > 0, "{all:?}");
+        }
+    }
+}
+
+/// Bytes that a seed stands for, by SplitMix64.
+fn drawn(seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0xd134_2543_de82_ef95);
+    let words = 8 + seed % 64;
+    (0..words)
+        .flat_map(|_| {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (mixed ^ (mixed >> 31)).to_le_bytes()
+        })
+        .collect()
 }
 
 /// One change of some bytes, wherever it is.

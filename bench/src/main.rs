@@ -11,6 +11,7 @@
 )]
 
 mod cold;
+mod confinement;
 mod contender;
 mod measurement;
 mod options;
@@ -28,6 +29,7 @@ mod syncs;
 mod usage;
 
 use std::{
+    fmt::Display,
     fs::{self, File},
     io::Write as _,
     path::Path,
@@ -36,6 +38,8 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
+use serde::Serialize;
+use tempfile::TempDir;
 
 use crate::{
     contender::Setup, measurement::Spread, options::Options, report::Report, scenario::Scenario,
@@ -60,20 +64,33 @@ fn run() -> Result<()> {
         }
         typed => {
             let options = Options::read(typed)?;
-            let report = measure(&options)?;
-            print!("{report}");
-            if let Some(path) = &options.json {
-                fs::write(path, serde_json::to_string_pretty(&report)?)
-                    .with_context(|| path.display().to_string())?;
+            if options.sql {
+                let folder = folder(&options)?;
+                let costs = confinement::measure(folder.path(), options.rounds)?;
+                return show(&costs, &options);
             }
-            Ok(())
+            show(&measure(&options)?, &options)
         }
     }
 }
 
-fn measure(options: &Options) -> Result<Report> {
+/// Prints it, and writes it where the caller asked for that.
+fn show(report: &(impl Display + Serialize), options: &Options) -> Result<()> {
+    print!("{report}");
+    if let Some(path) = &options.json {
+        fs::write(path, serde_json::to_string_pretty(report)?)
+            .with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}
+
+fn folder(options: &Options) -> Result<TempDir> {
     fs::create_dir_all(&options.dir)?;
-    let folder = tempfile::tempdir_in(fs::canonicalize(&options.dir)?)?;
+    Ok(tempfile::tempdir_in(fs::canonicalize(&options.dir)?)?)
+}
+
+fn measure(options: &Options) -> Result<Report> {
+    let folder = folder(options)?;
     let setup = |scenario: Scenario| Setup {
         scenario,
         component: options.component.clone(),
@@ -91,6 +108,7 @@ fn measure(options: &Options) -> Result<Report> {
         sync_micros: Spread::of(&sync_micros(folder.path())?),
         tables,
         cold_start_millis: Spread::of(&cold),
+        confinement: confinement::measure(folder.path(), options.rounds)?,
     })
 }
 

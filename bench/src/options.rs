@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 pub(crate) const USAGE: &str = "\
-usage: cargo xtask bench [--rounds N] [--tasks N] [--starts N] [--dir DIR] [--json FILE]
+usage: cargo xtask bench [--rounds N] [--tasks N] [--starts N] [--dir DIR] [--json FILE] [--sql]
 
   --rounds N   rounds that are measured (20)
   --tasks N    orders of each contender in each round (10)
   --starts N   cold starts (20)
   --dir DIR    a folder on the disk that is to be measured (target/bench)
-  --json FILE  also writes all that was measured";
+  --json FILE  also writes all that was measured
+  --sql        only what confinement costs a statement";
 
 /// How much is measured, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +23,7 @@ pub(crate) struct Options {
     pub(crate) tasks: u32,
     pub(crate) starts: u32,
     pub(crate) json: Option<PathBuf>,
+    pub(crate) sql: bool,
 }
 
 impl Options {
@@ -37,6 +39,7 @@ impl Options {
             tasks: 10,
             starts: 20,
             json: None,
+            sql: false,
         };
         let mut typed = typed.iter();
         while let Some(name) = typed.next() {
@@ -49,6 +52,7 @@ impl Options {
                 "--tasks" => options.tasks = number(value()?)?,
                 "--starts" => options.starts = number(value()?)?,
                 "--dir" => options.dir = value()?.into(),
+                "--sql" => options.sql = true,
                 "--json" => options.json = Some(value()?.into()),
                 _ => bail!("there is no option {name}\n\n{USAGE}"),
             }
@@ -75,8 +79,8 @@ mod tests {
 
     #[test]
     fn what_was_typed_replaces_the_default() {
-        let options = read("plugins target/bench --rounds 3 --json out.json").unwrap();
-        assert_eq!((options.rounds, options.tasks), (3, 10));
+        let options = read("plugins target/bench --rounds 3 --sql --json out.json").unwrap();
+        assert_eq!((options.rounds, options.tasks, options.sql), (3, 10, true));
         assert_eq!(options.json, Some("out.json".into()));
     }
 

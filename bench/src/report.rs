@@ -4,7 +4,10 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::Serialize;
 
-use crate::measurement::{Measured, Spread, Table};
+use crate::{
+    confinement::Costs,
+    measurement::{Measured, Spread, Table},
+};
 
 /// All that was measured.
 #[derive(Debug, Serialize)]
@@ -17,6 +20,7 @@ pub(crate) struct Report {
     pub(crate) sync_micros: Spread,
     pub(crate) tables: Vec<Table>,
     pub(crate) cold_start_millis: Spread,
+    pub(crate) confinement: Costs,
 }
 
 impl Display for Report {
@@ -43,7 +47,8 @@ impl Display for Report {
             f,
             "\ncold start (`wharf demo`, compile cache warm): {:.0} ms ({:.0} to {:.0}); aim: under 100 ms",
             cold.median, cold.low, cold.high
-        )
+        )?;
+        write!(f, "\n{}", self.confinement)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::process;
 use crate::workspace::root;
 
 /// As in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 3] = ["plan", "journal", "request"];
+const TARGETS: [&str; 4] = ["plan", "journal", "request", "sql"];
 
 /// For each target, unless it is told otherwise.
 const SECONDS: u32 = 20;

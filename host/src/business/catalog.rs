@@ -72,6 +72,11 @@ impl Catalog {
             .map(String::as_str)
     }
 
+    /// The state of the schema that it was read from.
+    pub(super) const fn version(&self) -> i64 {
+        self.version
+    }
+
     /// Everything that a name could stand for.
     pub(super) fn objects(&self) -> Arc<HashSet<String>> {
         Arc::clone(&self.objects)

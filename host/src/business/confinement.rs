@@ -3,8 +3,8 @@
 //! One authorizer, one commit hook and one progress handler are set when a connection is opened; what they allow depends
 //! on the [`Phase`], a shared value. (Setting another authorizer for each call would expire every prepared statement and
 //! double the cost of a transaction.) In the host's own phase everything is allowed. The authorizer is asked when a
-//! statement is prepared, so a plugin's statement must never come from the host's statement cache: plugin SQL goes
-//! through `Connection::prepare`, which has none, and host SQL through `prepare_cached` or `prepare`.
+//! statement is prepared, so a plugin's statement must never be one that was prepared for somebody else: what is kept of
+//! a plugin's statements is kept under a key of its own (`plugin_sql`), and for one state of the schema.
 //!
 //! What SQLite's authorizer never sees, `OR ROLLBACK` and its kin, is found by looking at `is_autocommit` after each
 //! statement (`plugin_sql`), and the commit hook turns what would then be committed into a rollback.
@@ -13,7 +13,7 @@ use std::{
     collections::HashSet,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -24,7 +24,7 @@ use rusqlite::{
     limits::Limit,
 };
 
-use super::{catalog::is_reserved, functions};
+use super::{catalog::is_reserved, functions, search};
 
 /// Who is at work on the connection.
 #[derive(Debug, Clone)]
@@ -42,6 +42,8 @@ pub(super) struct Rules {
     pub(super) own: Arc<HashSet<String>>,
     /// Everything else that a name could stand for, in lower case.
     pub(super) objects: Arc<HashSet<String>>,
+    /// The state of the schema that both were read from.
+    pub(super) version: i64,
     /// Beyond reading.
     pub(super) may: May,
 }
@@ -68,6 +70,12 @@ pub(super) enum May {
 pub(super) struct Gate {
     phase: Mutex<Phase>,
     refusal: Mutex<Option<String>>,
+    /// The state of the schema that the connection's kept statements of plugins were authorized for.
+    schema: AtomicI64,
+    /// What the functions in the statement at hand weigh so far.
+    weight: AtomicU32,
+    /// Bytes of one value.
+    value_bytes: AtomicU32,
     /// Microseconds since `start`; 0: none.
     deadline: AtomicU64,
     start: Instant,
@@ -78,6 +86,9 @@ impl Gate {
         Arc::new(Self {
             phase: Mutex::new(Phase::Host),
             refusal: Mutex::new(None),
+            schema: AtomicI64::new(-1),
+            weight: AtomicU32::new(0),
+            value_bytes: AtomicU32::new(1_000_000_000),
             deadline: AtomicU64::new(0),
             start: monotonic(),
         })
@@ -89,8 +100,23 @@ impl Gate {
         self.take_refusal();
     }
 
-    /// The running statement is interrupted at `moment`.
+    /// Whether the schema is another one than when this was last asked.
+    pub(super) fn has_another_schema(&self, version: i64) -> bool {
+        self.schema.swap(version, Ordering::Relaxed) != version
+    }
+
+    /// The bytes of a value that a function makes.
+    pub(super) fn limit_values(&self, bytes: u32) {
+        self.value_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn value_bytes(&self) -> usize {
+        self.value_bytes.load(Ordering::Relaxed) as usize
+    }
+
+    /// The next statement is interrupted at `moment`.
     pub(super) fn interrupt_at(&self, moment: Instant) {
+        self.weight.store(0, Ordering::Relaxed);
         let micros = moment.saturating_duration_since(self.start).as_micros();
         let micros = u64::try_from(micros).unwrap_or(u64::MAX).max(1);
         self.deadline.store(micros, Ordering::Relaxed);
@@ -116,12 +142,24 @@ impl Gate {
         )
     }
 
+    /// SQLite looks at the clock where it jumps, and not between two calls of functions in a row.
+    fn weigh(&self, context: &AuthContext<'_>) -> Result<(), String> {
+        let AuthAction::Function { function_name } = context.action else {
+            return Ok(());
+        };
+        let weight = functions::weight(function_name);
+        if self.weight.fetch_add(weight, Ordering::Relaxed) + weight > functions::HEAVIEST {
+            return Err("the statement calls too many functions".into());
+        }
+        Ok(())
+    }
+
     fn authorize(&self, context: &AuthContext<'_>) -> Authorization {
         let phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         let Phase::Plugin(rules) = &*phase else {
             return Authorization::Allow;
         };
-        match rules.decide(context) {
+        match rules.decide(context).and_then(|()| self.weigh(context)) {
             Ok(()) => Authorization::Allow,
             Err(refusal) => {
                 // The first one is the statement's own; later ones follow from it.
@@ -140,8 +178,13 @@ pub(super) fn confine(
     connection: &mut Connection,
     gate: &Arc<Gate>,
 ) -> Result<(), rusqlite::Error> {
-    /// Instructions of SQLite's machine between two looks at the clock: some ten microseconds.
-    const INSTRUCTIONS: i32 = 1000;
+    /// Instructions of SQLite's machine between two looks at the clock: a microsecond, or a few rows with a costly function
+    /// in each. Ten times as many would not be measurably faster.
+    const INSTRUCTIONS: i32 = 100;
+    /// Prepared statements that a connection keeps, the host's and the plugins' together.
+    const KEPT_STATEMENTS: usize = 64;
+    connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+    search::replace_builtins(connection, gate)?;
     let asked = Arc::clone(gate);
     connection.authorizer(Some(move |context: AuthContext<'_>| {
         asked.authorize(&context)
@@ -275,6 +318,10 @@ impl Rules {
             return Ok(());
         }
         match self.may {
+            // A definition begins with this.
+            May::Read | May::Write if table == SCHEMA => {
+                Err("the schema may not be changed here".into())
+            }
             May::Read => Err("this call may only read".into()),
             _ if self.owns(table) => Ok(()),
             _ => Err(format!("the table {table} is not the plugin's own")),
@@ -368,7 +415,7 @@ fn refusal_of(action: AuthAction<'_>) -> String {
         }
         AuthAction::CreateTrigger { trigger_name, .. }
         | AuthAction::CreateTempTrigger { trigger_name, .. } => {
-            format!("the trigger {trigger_name} may not be created")
+            format!("the trigger {trigger_name} may not be created here")
         }
         AuthAction::CreateTable { table_name } | AuthAction::CreateVtable { table_name, .. } => {
             format!("the table {table_name} may not be created here")
@@ -383,6 +430,6 @@ fn refusal_of(action: AuthAction<'_>) -> String {
         AuthAction::DropTable { table_name } | AuthAction::AlterTable { table_name, .. } => {
             format!("the table {table_name} may not be changed here")
         }
-        _ => "the statement is of a kind that may not be used".into(),
+        _ => "the statement is of a kind that may not be used here".into(),
     }
 }

@@ -39,6 +39,24 @@ pub enum BusinessError {
         /// Which limit.
         reason: String,
     },
+    /// The database may not grow any more; what would have added to it was rolled back.
+    #[error(
+        "the business database is full: it has {used_bytes} bytes, {allowed_bytes} are allowed"
+    )]
+    WorkspaceFull {
+        /// Bytes that it has without what was rolled back.
+        used_bytes: u64,
+        /// The limit.
+        allowed_bytes: u64,
+    },
+    /// A constraint that the plugin's tables defer to the end of the transaction did not hold there.
+    #[error(
+        "a deferred constraint of the plugin's tables does not hold at the end of the operation"
+    )]
+    DeferredConstraint {
+        /// SQLite's words.
+        source: rusqlite::Error,
+    },
     /// The operation held the write lock for too long; it was rolled back.
     #[error("the operation held the write lock for {held_millis} ms, {allowed_millis} are allowed")]
     HeldTooLong {
@@ -169,6 +187,17 @@ impl Fault for BusinessError {
                 "sql-returned-too-much",
                 Kind::PluginFault,
                 "return fewer rows from the statement, or raise the limit; nothing was changed",
+            ),
+            Self::WorkspaceFull { .. } => Facts::new(
+                "workspace-full",
+                Kind::Limit,
+                "free some of it or raise the limit, and resume; nothing was changed. If it has room, a table has used up its \
+                 row ids, or the disk of temporary files is full",
+            ),
+            Self::DeferredConstraint { .. } => Facts::new(
+                "sql-deferred-constraint",
+                Kind::PluginFault,
+                "correct the plugin: what it defers has to hold when its call ends; nothing was changed",
             ),
             Self::HeldTooLong { .. } => Facts::new(
                 "business-lock-held-too-long",

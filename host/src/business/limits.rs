@@ -12,8 +12,8 @@ pub struct SqlLimits {
     /// Bytes that the queries of one call may return together, column names included.
     pub bytes_per_call: NonZeroU32,
     /// Bytes of one text, blob or row, in a table, a parameter or an intermediate result. One operation of SQLite on a
-    /// value cannot be interrupted and may take time quadratic in its size: of the functions that a plugin may call, `instr`,
-    /// `replace` and `json_patch` took up to 50 ms at 64 KiB and 650 ms at 256 KiB.
+    /// value cannot be interrupted; those that a plugin may call take time in proportion to its size, `LIKE` with a long
+    /// pattern the most.
     pub value_bytes: NonZeroU32,
     /// Milliseconds that the statements of one call may take together.
     pub sql_millis: NonZeroU32,
@@ -28,6 +28,9 @@ pub struct SqlLimits {
     /// Bytes of memory that SQLite may use in the whole process, over all stores and journals. Of several values in one
     /// process the lowest stands until it ends.
     pub heap_bytes: NonZeroU64,
+    /// Bytes that a workspace's business database may have, the host's tables included. Beyond them nothing is added, and
+    /// the operation that would add it is rolled back; to read, to change in place and to delete goes on.
+    pub workspace_bytes: NonZeroU64,
 }
 
 /// Of [`SqlLimits`], what each plugin may be given its own of.
@@ -95,6 +98,8 @@ impl SqlLimits {
             install_millis: some(30_000),
             busy_millis: some(4_000),
             heap_bytes: NonZeroU64::new(256 * 1024 * 1024)
+                .expect("the standard limits are not zero"),
+            workspace_bytes: NonZeroU64::new(1024 * 1024 * 1024)
                 .expect("the standard limits are not zero"),
         }
     }

@@ -2,40 +2,48 @@
 //!
 //! Owns the connection for the duration of one call, and gives it back when the call is over; whoever still holds the
 //! handle then is refused. Never commits, never rolls back. Used by `transaction` (writes) and `store` (reads).
+//!
+//! Statements are kept prepared between calls, under a key that no text of the host and no other plugin has: a statement
+//! stays authorized for whom it was prepared for. They are dropped whenever the schema has changed.
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use rusqlite::{
-    Connection, ErrorCode, Statement,
-    limits::Limit,
-    types::{Null, ValueRef},
+    CachedStatement, Connection, ErrorCode, StatementStatus, limits::Limit, types::Null,
 };
 
 use super::{
     BusinessError, SqlLimits,
-    confinement::{Gate, Phase, Rules, monotonic, narrow, widen},
+    confinement::{Gate, May, Phase, Rules, monotonic, narrow, widen},
+    denials::{Caller, Denials},
+    returned::{Left, collect},
+    statements,
 };
 use crate::{
     core::ports::business::{RowSet, Sql, SqlFault, SqlValue},
-    sqlite::error::SqliteError,
+    sqlite::{error::SqliteError, open, room},
 };
 
 /// Bytes of one statement's text.
 const STATEMENT_BYTES: i32 = 64 * 1024;
-/// What a value counts beside its own length.
-const VALUE_OVERHEAD: u64 = 16;
+/// Bytes that a prepared statement may take to be kept for the next time: what a plugin can have SQLite keep is bounded by
+/// this and by the number of statements that a connection keeps.
+const KEPT_STATEMENT_BYTES: i32 = 64 * 1024;
 
 /// The [`Sql`] of one call.
 pub(super) struct PluginSql {
     session: Mutex<Option<Session>>,
+    denials: Mutex<Denials>,
 }
 
 /// What a call may do and for how long.
 pub(super) struct Terms {
+    /// For whom.
+    pub(super) caller: Caller,
     /// Tables and verbs.
     pub(super) rules: Rules,
     /// Limits.
@@ -57,6 +65,9 @@ struct Session {
     gate: Arc<Gate>,
     restricted: Restricted,
     path: PathBuf,
+    /// What the plugin's statements are kept under, before their text.
+    key: String,
+    size_limit: u64,
     rows_per_query: u32,
     bytes_left: u64,
     time_left: Duration,
@@ -75,6 +86,8 @@ enum Lost {
     TooMuch(String),
     /// The file failed under it.
     File(String),
+    /// The database may not grow.
+    Full { used_bytes: u64, allowed_bytes: u64 },
 }
 
 impl Lost {
@@ -84,12 +97,19 @@ impl Lost {
             Self::OutOfTime => BusinessError::OutOfTime,
             Self::TooMuch(reason) => BusinessError::ReturnedTooMuch { reason },
             Self::File(reason) => BusinessError::FileFailed { reason },
+            Self::Full {
+                used_bytes,
+                allowed_bytes,
+            } => BusinessError::WorkspaceFull {
+                used_bytes,
+                allowed_bytes,
+            },
         }
     }
 }
 
 /// Why a statement did not end well.
-enum Stop {
+pub(super) enum Stop {
     Sqlite(rusqlite::Error),
     Fault(SqlFault),
     /// A query went over its limits.
@@ -121,14 +141,22 @@ impl PluginSql {
         gate: &Arc<Gate>,
         terms: Terms,
     ) -> Arc<Self> {
+        if gate.has_another_schema(terms.rules.version) {
+            connection.flush_prepared_statement_cache();
+        }
+        let key = kept_under(&terms.caller, terms.rules.may);
+        gate.limit_values(terms.limits.value_bytes.get());
         gate.enter(Phase::Plugin(terms.rules));
         let path = PathBuf::from(connection.path().unwrap_or_default());
         Arc::new(Self {
+            denials: Mutex::new(Denials::of(terms.caller)),
             session: Mutex::new(Some(Session {
                 connection,
                 gate: Arc::clone(gate),
                 restricted,
                 path,
+                key,
+                size_limit: terms.limits.workspace_bytes.get(),
                 rows_per_query: terms.limits.rows_per_query.get(),
                 bytes_left: terms.limits.bytes_per_call.get().into(),
                 time_left: Duration::from_millis(terms.limits.sql_millis.get().into()),
@@ -147,6 +175,7 @@ impl PluginSql {
             .take()?;
         session.gate.enter(Phase::Host);
         widen(&session.connection, &session.restricted.0);
+        self.denials().end();
         Some(Returned {
             connection: session.connection,
             lost: session.lost.map(Lost::error),
@@ -155,13 +184,24 @@ impl PluginSql {
 
     fn with<R>(
         &self,
+        sql: &str,
         run: impl FnOnce(&mut Session) -> Result<R, SqlFault>,
     ) -> Result<R, SqlFault> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        match session.as_mut() {
+        let result = match session.as_mut() {
+            // The first time it is lost, it was told.
+            Some(session) if session.lost.is_some() => return run(session),
             Some(session) => run(session),
             None => Err(SqlFault::Denied("the transaction is closed".into())),
+        };
+        if let Err(fault) = &result {
+            self.denials().tell(fault, sql);
         }
+        result
+    }
+
+    fn denials(&self) -> MutexGuard<'_, Denials> {
+        self.denials.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -175,11 +215,11 @@ impl Drop for PluginSql {
 
 impl Sql for PluginSql {
     fn query(&self, sql: &str, parameters: &[SqlValue]) -> Result<RowSet, SqlFault> {
-        self.with(|session| session.query(sql, parameters))
+        self.with(sql, |session| session.query(sql, parameters))
     }
 
     fn execute(&self, sql: &str, parameters: &[SqlValue]) -> Result<u64, SqlFault> {
-        self.with(|session| session.execute(sql, parameters))
+        self.with(sql, |session| session.execute(sql, parameters))
     }
 }
 
@@ -189,37 +229,43 @@ impl Session {
             rows: self.rows_per_query,
             bytes: self.bytes_left,
         };
-        let result = self.timed(|connection| {
-            let mut statement = prepare(connection, sql)?;
+        let result = self.timed(sql, |connection, key| {
+            let mut statement = prepare(connection, key, sql)?;
             if statement.column_count() == 0 {
                 return Err(failed("the statement returns no rows: use execute"));
             }
             bind(&mut statement, parameters)?;
-            let writes = !statement.readonly();
-            collect(&mut statement, &mut left).map_err(|stop| match stop {
-                Stop::TooMuch(reason) if !writes => Stop::Fault(SqlFault::Limit(reason)),
+            let result = collect(&mut statement, &mut left).map_err(|stop| match stop {
+                Stop::TooMuch(reason) if statement.readonly() => {
+                    Stop::Fault(SqlFault::Limit(reason))
+                }
                 other => other,
-            })
+            });
+            keep(statement);
+            result
         });
         self.bytes_left = left.bytes;
         result
     }
 
     fn execute(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<u64, SqlFault> {
-        self.timed(|connection| {
-            let mut statement = prepare(connection, sql)?;
+        self.timed(sql, |connection, key| {
+            let mut statement = prepare(connection, key, sql)?;
             if statement.column_count() != 0 {
                 return Err(failed("the statement returns rows: use query"));
             }
             bind(&mut statement, parameters)?;
-            Ok(statement.raw_execute()? as u64)
+            let changed = statement.raw_execute();
+            keep(statement);
+            Ok(changed? as u64)
         })
     }
 
     /// Runs one statement within the time that is left, and looks at what it left behind.
     fn timed<R>(
         &mut self,
-        run: impl FnOnce(&Connection) -> Result<R, Stop>,
+        sql: &str,
+        run: impl FnOnce(&Connection, &str) -> Result<R, Stop>,
     ) -> Result<R, SqlFault> {
         if let Some(lost) = &self.lost {
             return Err(SqlFault::Fatal(lost.clone().error().into()));
@@ -231,7 +277,7 @@ impl Session {
             return Err(out_of_time());
         }
         self.gate.interrupt_at(end);
-        let result = run(&self.connection);
+        let result = run(&self.connection, &self.key);
         self.time_left = self
             .time_left
             .saturating_sub(monotonic().saturating_duration_since(begun));
@@ -250,7 +296,7 @@ impl Session {
             Err(Stop::Fault(fault)) => Err(fault),
             // The rows are written already, and what the plugin was told of them is not what happened.
             Err(Stop::TooMuch(reason)) => Err(self.lose(Lost::TooMuch(reason))),
-            Err(Stop::Sqlite(error)) => Err(self.fault(error, refusal)),
+            Err(Stop::Sqlite(error)) => Err(self.fault(error, refusal, sql)),
         }
     }
 
@@ -270,11 +316,19 @@ impl Session {
 
     /// The caller gets the failure itself; should it go on all the same, nothing is committed.
     fn file_failed(&mut self, error: rusqlite::Error) -> SqlFault {
+        if error.sqlite_error_code() == Some(ErrorCode::DiskFull) && room::is_left(&self.path) {
+            // Nothing of the plugin runs any more: the transaction is lost.
+            self.gate.enter(Phase::Host);
+            return self.lose(Lost::Full {
+                used_bytes: open::size(&self.connection).unwrap_or_default(),
+                allowed_bytes: self.size_limit,
+            });
+        }
         self.lost = Some(Lost::File(error.to_string()));
         SqlFault::Fatal(SqliteError::of(&self.path, error).into())
     }
 
-    fn fault(&mut self, error: rusqlite::Error, refusal: Option<String>) -> SqlFault {
+    fn fault(&mut self, error: rusqlite::Error, refusal: Option<String>, sql: &str) -> SqlFault {
         if let Some(refusal) = refusal {
             return SqlFault::Denied(refusal);
         }
@@ -292,6 +346,22 @@ impl Session {
             _ => match error {
                 rusqlite::Error::MultipleStatement => {
                     SqlFault::Denied("one statement per call".into())
+                }
+                // Refused by SQLite before it asked anybody, as `VACUUM` inside a transaction is.
+                _ if statements::kind(sql) == statements::Kind::Other => {
+                    SqlFault::Denied(OTHER_KIND.into())
+                }
+                rusqlite::Error::SqlInputError { msg, .. }
+                | rusqlite::Error::SqliteFailure(_, Some(msg))
+                    if is_refusal(&msg) =>
+                {
+                    SqlFault::Denied(msg)
+                }
+                rusqlite::Error::SqlInputError { msg, .. }
+                | rusqlite::Error::SqliteFailure(_, Some(msg))
+                    if is_bound(&msg) =>
+                {
+                    SqlFault::Limit(format!("the statement is too large or too deep: {msg}"))
                 }
                 rusqlite::Error::SqlInputError { msg, .. } => SqlFault::Failed(msg),
                 other => SqlFault::Failed(other.to_string()),
@@ -314,43 +384,72 @@ fn is_of_file(code: ErrorCode) -> bool {
     )
 }
 
-/// What a query may still return.
-struct Left {
-    rows: u32,
-    bytes: u64,
+/// What the refusal of a statement says that neither reads nor changes rows.
+const OTHER_KIND: &str = "the statement is of a kind that may not be used here";
+
+/// Whether SQLite refuses, without having asked the authorizer, what exists but is out of reach.
+fn is_refusal(message: &str) -> bool {
+    message.ends_with("may not be modified")
+        || [
+            "unsafe use of",
+            "no such collation sequence",
+            "RAISE() may only be used",
+        ]
+        .iter()
+        .any(|refusal| message.starts_with(refusal))
 }
 
-impl Left {
-    fn spend(&mut self, bytes: usize) -> Result<(), Stop> {
-        let bytes = VALUE_OVERHEAD.saturating_add(bytes as u64);
-        self.bytes = match self.bytes.checked_sub(bytes) {
-            Some(left) => left,
-            None => {
-                self.bytes = 0;
-                return Err(Stop::TooMuch(
-                    "the queries of this call return too many bytes".into(),
-                ));
-            }
-        };
-        Ok(())
-    }
+/// Whether SQLite says that one of its own limits is reached.
+fn is_bound(message: &str) -> bool {
+    let deep = message.ends_with("nested too deep");
+    deep || [
+        "too many ",
+        "at most ",
+        "variable number must be",
+        "Expression tree is too large",
+        "LIKE or GLOB pattern too complex",
+        "parser stack overflow",
+    ]
+    .iter()
+    .any(|bound| message.starts_with(bound))
 }
 
-/// Never from the statement cache: a statement that the host prepared was authorized for the host.
-fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<Statement<'c>, Stop> {
+/// No text of the host begins with a comment, and a plugin's name cannot end one.
+fn kept_under(caller: &Caller, may: May) -> String {
+    format!("/*{} {may:?}*/", caller.plugin)
+}
+
+/// From the connection's statements under the plugin's own key: one that the host prepared was authorized for the host.
+fn prepare<'c>(
+    connection: &'c Connection,
+    key: &str,
+    sql: &str,
+) -> Result<CachedStatement<'c>, Stop> {
     if sql.contains('\0') {
         return Err(failed("the statement holds a NUL"));
     }
-    let statement = connection.prepare(sql)?;
-    if statement.is_explain() != 0 {
-        return Err(Stop::Fault(SqlFault::Denied(
-            "EXPLAIN may not be used".into(),
-        )));
+    let statement = connection.prepare_cached(&[key, sql].concat())?;
+    // Some statements have nothing to do, and so nothing that the authorizer would be asked about.
+    match statements::kind(sql) {
+        statements::Kind::Rows => Ok(statement),
+        _ => {
+            statement.discard();
+            Err(Stop::Fault(SqlFault::Denied(OTHER_KIND.into())))
+        }
     }
-    Ok(statement)
 }
 
-fn bind(statement: &mut Statement<'_>, parameters: &[SqlValue]) -> Result<(), Stop> {
+/// For the next time, unless it is too large.
+fn keep(statement: CachedStatement<'_>) {
+    // To add its memory up takes as long as a short statement, and need not be done again.
+    if statement.get_status(StatementStatus::Run) <= 1
+        && statement.get_status(StatementStatus::MemUsed) > KEPT_STATEMENT_BYTES
+    {
+        statement.discard();
+    }
+}
+
+fn bind(statement: &mut CachedStatement<'_>, parameters: &[SqlValue]) -> Result<(), Stop> {
     let expected = statement.parameter_count();
     if expected != parameters.len() {
         return Err(failed(format!(
@@ -371,59 +470,7 @@ fn bind(statement: &mut Statement<'_>, parameters: &[SqlValue]) -> Result<(), St
     Ok(())
 }
 
-fn collect(statement: &mut Statement<'_>, left: &mut Left) -> Result<RowSet, Stop> {
-    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
-    for column in &columns {
-        left.spend(column.len())?;
-    }
-    let mut set = RowSet {
-        columns,
-        rows: Vec::new(),
-    };
-    let width = set.columns.len();
-    let mut rows = statement.raw_query();
-    while let Some(row) = rows.next()? {
-        left.rows = left
-            .rows
-            .checked_sub(1)
-            .ok_or_else(|| Stop::TooMuch("the query returns too many rows".into()))?;
-        let mut values = Vec::with_capacity(width);
-        for index in 0..width {
-            values.push(value(row.get_ref(index)?, left)?);
-        }
-        set.rows.push(values);
-    }
-    Ok(set)
-}
-
-fn value(value: ValueRef<'_>, left: &mut Left) -> Result<SqlValue, Stop> {
-    Ok(match value {
-        ValueRef::Null => {
-            left.spend(0)?;
-            SqlValue::Null
-        }
-        ValueRef::Integer(value) => {
-            left.spend(0)?;
-            SqlValue::Integer(value)
-        }
-        ValueRef::Real(value) => {
-            left.spend(0)?;
-            SqlValue::Real(value)
-        }
-        ValueRef::Text(bytes) => {
-            left.spend(bytes.len())?;
-            let text = String::from_utf8(bytes.to_vec())
-                .map_err(|_| failed("a text in the result is not UTF-8"))?;
-            SqlValue::Text(text)
-        }
-        ValueRef::Blob(bytes) => {
-            left.spend(bytes.len())?;
-            SqlValue::Blob(bytes.to_vec())
-        }
-    })
-}
-
-fn failed(message: impl Into<String>) -> Stop {
+pub(super) fn failed(message: impl Into<String>) -> Stop {
     Stop::Fault(SqlFault::Failed(message.into()))
 }
 

@@ -20,7 +20,7 @@ use super::{
     statements,
 };
 use crate::{
-    sqlite::error::SqliteError,
+    sqlite::{error::SqliteError, open, room},
     words::{error::Error, id::PluginName},
 };
 
@@ -45,6 +45,14 @@ pub(super) struct Script<'a> {
     pub(super) allowed: Allowed,
 }
 
+/// What a script may use.
+#[derive(Debug, Clone, Copy)]
+struct Within {
+    deadline: Instant,
+    /// Bytes that the file may have.
+    size: u64,
+}
+
 /// One row of `sqlite_schema`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Object {
@@ -66,10 +74,14 @@ impl Script<'_> {
         gate: &Gate,
         limits: &SqlLimits,
     ) -> Result<(), Error> {
-        let deadline = monotonic() + Duration::from_millis(limits.install_millis.get().into());
+        let within = Within {
+            deadline: monotonic() + Duration::from_millis(limits.install_millis.get().into()),
+            size: limits.workspace_bytes.get(),
+        };
         let of = |e| SqliteError::of(path, e);
         let host = narrow(connection, limits.value_bytes.get(), STATEMENT_BYTES).map_err(of)?;
-        let result = self.statements(connection, path, gate, deadline);
+        gate.limit_values(limits.value_bytes.get());
+        let result = self.statements(connection, path, gate, within);
         gate.enter(Phase::Host);
         widen(connection, &host);
         result
@@ -80,7 +92,7 @@ impl Script<'_> {
         connection: &Connection,
         path: &Path,
         gate: &Gate,
-        deadline: Instant,
+        within: Within,
     ) -> Result<(), Error> {
         let of = |e| SqliteError::of(path, e);
         let mut own = owned(connection, self.plugin).map_err(of)?;
@@ -92,7 +104,7 @@ impl Script<'_> {
                 connection,
                 path,
                 gate,
-                deadline,
+                within,
                 rules: rules(&own, &before, connection, may).map_err(of)?,
             };
             confined.run(statement)?;
@@ -122,7 +134,7 @@ impl Script<'_> {
                         connection,
                         path,
                         gate,
-                        deadline,
+                        within,
                         rules: rules(&own, &before, connection, may).map_err(of)?,
                     };
                     confined.prepare(&probe)?;
@@ -235,7 +247,7 @@ struct Confined<'a> {
     connection: &'a Connection,
     path: &'a Path,
     gate: &'a Gate,
-    deadline: Instant,
+    within: Within,
     rules: Rules,
 }
 
@@ -258,7 +270,7 @@ impl Confined<'_> {
         run: impl FnOnce(&Connection) -> Result<(), rusqlite::Error>,
     ) -> Result<(), Error> {
         self.gate.enter(Phase::Plugin(self.rules));
-        self.gate.interrupt_at(self.deadline);
+        self.gate.interrupt_at(self.within.deadline);
         let result = run(self.connection);
         let refusal = self.gate.take_refusal();
         self.gate.enter(Phase::Host);
@@ -273,6 +285,13 @@ impl Confined<'_> {
                     source,
                 }
                 .into()),
+                Some(ErrorCode::DiskFull) if room::is_left(self.path) => {
+                    Err(BusinessError::WorkspaceFull {
+                        used_bytes: open::size(self.connection).unwrap_or_default(),
+                        allowed_bytes: self.within.size,
+                    }
+                    .into())
+                }
                 Some(
                     ErrorCode::SystemIoFailure
                     | ErrorCode::DatabaseCorrupt
@@ -314,6 +333,8 @@ fn rules(
     Ok(Rules {
         own: Arc::new(own.clone()),
         objects: Arc::new(objects),
+        // Nothing of a script is kept prepared.
+        version: -1,
         may,
     })
 }

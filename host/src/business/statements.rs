@@ -61,6 +61,47 @@ fn is_trigger(tokens: &[Token<'_>]) -> bool {
         }
 }
 
+/// What sort of statement a text is, by its first word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It reads or changes rows.
+    Rows,
+    /// Any other statement of SQLite's.
+    Other,
+    /// None.
+    None,
+}
+
+/// The sort of a statement.
+pub(super) fn kind(sql: &str) -> Kind {
+    const ROWS: [&str; 7] = [
+        "SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "REPLACE", "VALUES",
+    ];
+    const OTHER: [&str; 16] = [
+        "ALTER",
+        "ANALYZE",
+        "ATTACH",
+        "BEGIN",
+        "COMMIT",
+        "CREATE",
+        "DETACH",
+        "DROP",
+        "END",
+        "EXPLAIN",
+        "PRAGMA",
+        "REINDEX",
+        "RELEASE",
+        "ROLLBACK",
+        "SAVEPOINT",
+        "VACUUM",
+    ];
+    match Tokens::of(sql).next() {
+        Some((token, _)) if ROWS.iter().any(|word| token.is(word)) => Kind::Rows,
+        Some((token, _)) if OTHER.iter().any(|word| token.is(word)) => Kind::Other,
+        _ => Kind::None,
+    }
+}
+
 /// The first word of a statement, in upper case; empty where it begins otherwise.
 pub(super) fn verb(statement: &str) -> String {
     match Tokens::of(statement).next() {

@@ -14,6 +14,7 @@ use super::{
     BusinessError, CallSqlLimits, SqlLimits, anchors,
     catalog::Catalog,
     confinement::{Gate, May, confine},
+    denials::Caller,
     ledger,
     plugin_sql::{PluginSql, Terms, restrict},
     workspace::{Workspace, admit, workspace},
@@ -96,14 +97,18 @@ impl BusinessStore {
                 .map_err(of)?;
         }
         let gate = Gate::new();
+        let size = limits.workspace_bytes.get();
         confine(&mut connection, &gate).map_err(of)?;
+        open::limit_size(&connection, size).map_err(of)?;
         let again = (path.to_owned(), Arc::clone(&gate));
         let writer = Writer::new(path, connection, move || {
             let (path, gate) = &again;
             let mut connection = open::read_write(path, busy, |connection| {
                 migrations::require(connection, path, BUSINESS)
             })?;
-            confine(&mut connection, gate).map_err(|e| SqliteError::of(path, e))?;
+            confine(&mut connection, gate)
+                .and_then(|()| open::limit_size(&connection, size))
+                .map_err(|e| SqliteError::of(path, e))?;
             Ok(connection)
         });
         let file = path.to_owned();
@@ -313,6 +318,11 @@ impl BusinessStore {
         }
         let limits = self.limits_of(&read.plugin);
         let terms = Terms {
+            caller: Caller {
+                plugin: read.plugin.clone(),
+                task: None,
+                tool: None,
+            },
             rules: self.rules(&connection, read.plugin.as_str(), May::Read)?,
             limits,
             until: None,
@@ -384,7 +394,8 @@ impl Business for BusinessStore {
     fn anchor(&self, task: &TaskId, position: &Position) -> Result<(), Error> {
         let transaction = self.writer()?.begin()?;
         anchors::check(transaction.connection(), &self.path, task, position)?;
-        anchors::put(transaction.connection(), &self.path, task, position)?;
+        anchors::put(transaction.connection(), &self.path, task, position)
+            .map_err(|e| self.told_apart(transaction.connection(), e))?;
         Ok(transaction.commit()?)
     }
 
@@ -401,6 +412,6 @@ impl Confined {
     }
 }
 
-fn busy(limits: &SqlLimits) -> Duration {
+pub(super) fn busy(limits: &SqlLimits) -> Duration {
     Duration::from_millis(limits.busy_millis.get().into())
 }

@@ -9,12 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 
 use super::{
     BusinessError, SqlLimits, anchors,
     catalog::Catalog,
     confinement::{Gate, May, Rules, monotonic},
+    denials::Caller,
     ledger,
     plugin_sql::{PluginSql, Terms, restrict},
     store::BusinessStore,
@@ -24,7 +25,7 @@ use crate::{
         contract::{Effect, StepAnswer},
         ports::business::{Operation, Performed, Sql, StepCall, SubjectConflict},
     },
-    sqlite::{error::SqliteError, writer::WriteTransaction},
+    sqlite::{error::SqliteError, open, room, writer::WriteTransaction},
     words::error::Error,
 };
 
@@ -89,6 +90,11 @@ impl BusinessStore {
             &mut transaction,
             self.gate(),
             Terms {
+                caller: Caller {
+                    plugin: operation.plugin.clone(),
+                    task: Some(operation.task.clone()),
+                    tool: Some(operation.tool.clone()),
+                },
                 rules,
                 limits,
                 until: Some(begun + held),
@@ -109,18 +115,29 @@ impl BusinessStore {
             Err(failure) => return Ok(Performed::Failed(failure)),
         };
         check_hold(begun, &limits)?;
-        ledger::insert(transaction.connection(), path, operation, &data)?;
-        anchors::put(
-            transaction.connection(),
-            path,
-            &operation.task,
-            &operation.position,
-        )?;
-        transaction.commit()?;
+        let connection = transaction.connection();
+        ledger::insert(connection, path, operation, &data)
+            .and_then(|()| anchors::put(connection, path, &operation.task, &operation.position))
+            .map_err(|e| self.told_apart(connection, e))?;
+        transaction.commit().map_err(at_commit)?;
         Ok(Performed::Done {
             row: Box::new(ledger::row_of(operation, data)),
             replayed: false,
         })
+    }
+
+    /// The failure of a statement that adds rows of the host's: the disk is full, or the workspace's limit is reached.
+    pub(super) fn told_apart(&self, connection: &Connection, error: SqliteError) -> Error {
+        match error {
+            SqliteError::DiskFull { .. } if room::is_left(self.path()) => {
+                BusinessError::WorkspaceFull {
+                    used_bytes: open::size(connection).unwrap_or_default(),
+                    allowed_bytes: self.limits().workspace_bytes.get(),
+                }
+                .into()
+            }
+            other => other.into(),
+        }
     }
 
     /// What a plugin may do now, inside the transaction that will rely on it.
@@ -140,8 +157,21 @@ impl BusinessStore {
         Ok(Rules {
             own: catalog.owned_by(plugin),
             objects: catalog.objects(),
+            version: catalog.version(),
             may,
         })
+    }
+}
+
+/// A constraint that a plugin's tables defer is checked by the commit.
+fn at_commit(error: SqliteError) -> Error {
+    match error {
+        SqliteError::Statement { source, .. }
+            if source.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) =>
+        {
+            BusinessError::DeferredConstraint { source }.into()
+        }
+        other => other.into(),
     }
 }
 

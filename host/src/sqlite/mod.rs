@@ -8,4 +8,5 @@ pub mod migrations;
 pub mod open;
 pub mod probe;
 pub mod readers;
+pub mod room;
 pub mod writer;

@@ -108,6 +108,26 @@ pub fn limit_heap(connection: &Connection, bytes: u64) -> Result<(), rusqlite::E
     connection.query_row(&format!("PRAGMA hard_heap_limit = {bytes}"), (), |_| Ok(()))
 }
 
+/// Bounds the size of the connection's file. A file that is larger already stays as it is and grows no more.
+///
+/// # Errors
+/// SQLite fails.
+pub fn limit_size(connection: &Connection, bytes: u64) -> Result<(), rusqlite::Error> {
+    let page: u32 = connection.query_row("PRAGMA page_size", (), |row| row.get(0))?;
+    // 0 would ask and set nothing; 2^32 - 2 is SQLite's own bound.
+    let pages = (bytes / u64::from(page)).clamp(1, 0xffff_fffe);
+    connection.query_row(&format!("PRAGMA max_page_count = {pages}"), (), |_| Ok(()))
+}
+
+/// Bytes of the connection's file as it will be once its log is written back: what [`limit_size`] bounds.
+///
+/// # Errors
+/// SQLite fails.
+pub fn size(connection: &Connection) -> Result<u64, rusqlite::Error> {
+    let of = |pragma: &str| connection.query_row(pragma, (), |row| row.get::<_, u32>(0));
+    Ok(u64::from(of("PRAGMA page_count")?) * u64::from(of("PRAGMA page_size")?))
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place that opens SQLite files"

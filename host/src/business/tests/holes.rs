@@ -3,89 +3,26 @@
 use super::*;
 use crate::words::error::Kind;
 
-/// Performs an operation whose step runs `attack` and then says that all is well.
-fn attack(fixture: &Fixture, attack: &str) -> Result<Performed, Error> {
-    fixture.store.perform(&operation("t1", "k1"), &mut |sql| {
-        add_item(&*sql, "a");
-        let _ = sql.execute(attack, &[]);
-        // What would stand on its own, if the host did not look.
-        let _ = sql.execute("INSERT INTO counters VALUES ('escaped', 1)", &[]);
-        let _ = sql.query("SELECT 1", &[]);
-        done()
-    })
-}
-
 fn assert_lost(fixture: &Fixture, result: Result<Performed, Error>) {
-    assert_lost_as(
-        fixture,
-        result,
-        ("sql-transaction-ended", Kind::PluginFault),
-    );
-}
-
-fn assert_lost_as(
-    fixture: &Fixture,
-    result: Result<Performed, Error>,
-    expected: (&'static str, Kind),
-) {
     let error = result.unwrap_err();
-    assert_eq!((error.code(), error.kind()), expected, "{error:?}");
+    assert_eq!(
+        (error.code(), error.kind()),
+        ("sql-transaction-ended", Kind::PluginFault),
+        "{error:?}"
+    );
     for table in [
         "items WHERE name = 'a'",
         "counters",
         "wharf_ledger",
         "wharf_anchors",
     ] {
-        assert_eq!(
-            fixture.count(&format!("SELECT count(*) FROM {table}")),
-            0,
-            "{table}"
-        );
+        let count = fixture.count(&format!("SELECT count(*) FROM {table}"));
+        assert_eq!(count, 0, "{table}");
     }
 }
 
 /// `OR ROLLBACK` ends the host's transaction and no hook is asked. The next statement of the plugin became durable on its
-/// own, and a host that did not look wrote its ledger row outside any transaction.
-#[test]
-fn a_statement_that_rolls_the_transaction_back_loses_the_operation() {
-    for text in [
-        "INSERT OR ROLLBACK INTO items (name, n) VALUES ('a', 1)",
-        "UPDATE OR ROLLBACK items SET n = -1",
-        "INSERT OR ROLLBACK INTO items (name, n) VALUES (NULL, 1)",
-    ] {
-        let fixture = Fixture::new();
-        let result = attack(&fixture, text);
-        assert_lost(&fixture, result);
-        assert!(matches!(fixture.add("t1", "k1"), Performed::Done { .. }));
-    }
-}
-
-#[test]
-fn a_trigger_that_rolls_back_loses_the_operation() {
-    let fixture = Fixture::new();
-    fixture
-        .store
-        .seed(
-            &"p".parse().unwrap(),
-            "CREATE TRIGGER stop BEFORE DELETE ON items BEGIN SELECT RAISE(ROLLBACK, 'stop'); END",
-            at(),
-        )
-        .unwrap();
-    let result = attack(&fixture, "DELETE FROM items");
-    assert_lost(&fixture, result);
-}
-
-#[test]
-fn an_interrupted_write_loses_the_operation() {
-    let fixture = Fixture::with(SqlLimits {
-        sql_millis: some(30),
-        ..SqlLimits::standard()
-    });
-    let endless = "WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) INSERT INTO counters SELECT 'c' || i, i FROM r";
-    let result = attack(&fixture, endless);
-    assert_lost_as(&fixture, result, ("sql-time-limit", Kind::Limit));
-}
-
+/// own, and a host that did not look wrote its ledger row outside any transaction. All ways there are in `attacks`.
 #[test]
 fn a_lost_transaction_is_told_to_the_caller_at_once_and_at_every_later_statement() {
     let fixture = Fixture::new();

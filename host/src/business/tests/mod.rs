@@ -1,13 +1,20 @@
 //! Real files, one folder per test.
 
+mod attacks;
 mod denials;
 mod durability;
+mod events;
 mod exactly_once;
+mod handle;
 mod holes;
 mod honest;
 mod installation;
 mod limits;
 mod opening;
+mod quota;
+mod several;
+mod sizes;
+mod state;
 
 use std::{num::NonZeroU32, path::PathBuf, sync::Arc};
 

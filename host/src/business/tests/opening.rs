@@ -235,6 +235,8 @@ fn a_full_disk_is_told_and_leaves_what_was_committed() {
             .unwrap();
     };
     limit_pages(1);
+    // What tells a full disk from a full workspace finds no room either.
+    fs::create_dir(fixture.folder.path().join("business.sqlite-room")).unwrap();
     let fill = |sql: &dyn Sql| loop {
         let text = SqlValue::Text("a".repeat(4000));
         let result = sql.execute(
