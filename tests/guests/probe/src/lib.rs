@@ -270,7 +270,11 @@ fn act(word: &str, argument: &str) -> Option<String> {
             black_box(0);
         },
         "recurse" => {
-            let depth = if argument.is_empty() { u64::MAX } else { number(argument) as u64 };
+            let depth = if argument.is_empty() {
+                u64::MAX
+            } else {
+                number(argument) as u64
+            };
             black_box(recurse(black_box(depth)));
             None
         }
