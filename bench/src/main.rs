@@ -19,6 +19,9 @@ mod report;
 
 mod host;
 
+mod bare;
+mod sandbox;
+
 mod files;
 mod floor;
 mod recording;
@@ -68,6 +71,11 @@ fn run() -> Result<()> {
                 let folder = folder(&options)?;
                 let costs = confinement::measure(folder.path(), options.rounds)?;
                 return show(&costs, &options);
+            }
+            if options.calls {
+                let folder = folder(&options)?;
+                let found = sandbox::measure(&options.component, folder.path(), options.rounds)?;
+                return show(&found, &options);
             }
             show(&measure(&options)?, &options)
         }

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 pub(crate) const USAGE: &str = "\
-usage: cargo xtask bench [--rounds N] [--tasks N] [--starts N] [--dir DIR] [--json FILE] [--sql]
+usage: cargo xtask bench [--rounds N] [--tasks N] [--starts N] [--dir DIR] [--json FILE] [--sql] [--calls]
 
   --rounds N   rounds that are measured (20)
   --tasks N    orders of each contender in each round (10)
   --starts N   cold starts (20)
   --dir DIR    a folder on the disk that is to be measured (target/bench)
   --json FILE  also writes all that was measured
-  --sql        only what confinement costs a statement";
+  --sql        only what confinement costs a statement
+  --calls      only what a sandbox costs a call";
 
 /// How much is measured, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,7 @@ pub(crate) struct Options {
     pub(crate) starts: u32,
     pub(crate) json: Option<PathBuf>,
     pub(crate) sql: bool,
+    pub(crate) calls: bool,
 }
 
 impl Options {
@@ -40,6 +42,7 @@ impl Options {
             starts: 20,
             json: None,
             sql: false,
+            calls: false,
         };
         let mut typed = typed.iter();
         while let Some(name) = typed.next() {
@@ -53,6 +56,7 @@ impl Options {
                 "--starts" => options.starts = number(value()?)?,
                 "--dir" => options.dir = value()?.into(),
                 "--sql" => options.sql = true,
+                "--calls" => options.calls = true,
                 "--json" => options.json = Some(value()?.into()),
                 _ => bail!("there is no option {name}\n\n{USAGE}"),
             }
