@@ -102,7 +102,7 @@ const SQL_KEYS: &[(&str, u64, Reached)] = &[
     (
         "value_bytes",
         1_000,
-        Run("select:SELECT hex(zeroblob(2000))", "Limit("),
+        Run("select:SELECT printf('%.2000c', 'x')", "Limit("),
     ),
     (
         "sql_millis",

@@ -39,6 +39,12 @@ fn compare(name: &str, workspace: &Workspace, ran: &Ran) {
     settings.add_filter(r"evidence [0-9a-f]{12}\b", "evidence [digest]");
     settings.add_filter(r"time left \d+:\d\d", "time left [time]");
     settings.add_filter(r#""timeLeftMs":\d+"#, r#""timeLeftMs":"[time]""#);
+    settings.add_filter(
+        r"plugin calls (\d+) in \d+ ms, memory \d+ KiB, host calls (\d+), SQL (\d+) rows in \d+ ms",
+        "plugin calls $1 in [time] ms, memory [size] KiB, host calls $2, SQL $3 rows in [time] ms",
+    );
+    settings.add_filter(r#""(micros|sqlMicros)":\d+"#, r#""$1":"[time]""#);
+    settings.add_filter(r#""memoryBytes":\d+"#, r#""memoryBytes":"[size]""#);
     settings.add_filter(r#""bytes":\d+"#, r#""bytes":"[size]""#);
     settings.add_filter(r"\b\d+ bytes\n", "[size] bytes\n");
     // Which parts of WASI a guest imports, and which version, its compiler decides.

@@ -25,6 +25,10 @@ fn run(
     let keep = Arc::clone(heard);
     options.progress = Some(Arc::new(move |progress: Progress| {
         let sequence = progress.sequence;
+        // A call is told of with the sequence of the intent that it belongs to.
+        if matches!(progress.body, ProgressBody::Call { .. }) {
+            return;
+        }
         keep.lock().unwrap().push(progress);
         if dropped == Some(sequence) {
             std::panic::resume_unwind(Box::new("dropped"));

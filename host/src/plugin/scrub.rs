@@ -107,7 +107,7 @@ mod tests {
         for text in [
             "",
             "unexpected token: `}` at line 3",
-            "the order ORDER-1001 has no stock: 2 of 10",
+            "the task TASK-1001 has no room: 2 of 10",
             "https://example.org/a?b=c",
             "task-2026-11-29-first",
             "a password is missing",

@@ -91,7 +91,7 @@ fn every_kind_of_table_and_of_query_that_the_guide_names_can_be_used() {
     let fixture = Fixture::new();
     let more = "
         CREATE TABLE prices (
-            item TEXT COLLATE NOCASE NOT NULL, day INTEGER NOT NULL, cents INTEGER NOT NULL CHECK (cents > 0),
+            item TEXT COLLATE NOCASE NOT NULL, day INTEGER NOT NULL, price INTEGER NOT NULL CHECK (price > 0),
             label TEXT GENERATED ALWAYS AS (item || '@' || day) VIRTUAL,
             PRIMARY KEY (item, day)
         ) STRICT, WITHOUT ROWID;
@@ -109,14 +109,14 @@ fn every_kind_of_table_and_of_query_that_the_guide_names_can_be_used() {
     let performed = fixture.store.perform(&operation("t1", "k1"), &mut |sql| {
         let sql = &*sql;
         for (text, changed) in [
-            ("INSERT INTO prices (item, day, cents) VALUES ('Pen', 1, 100), ('pen', 2, 110), ('cap', 1, 900)", 3),
-            ("INSERT INTO prices (item, day, cents) VALUES ('PEN', 1, 105) ON CONFLICT (item, day) DO UPDATE SET cents = excluded.cents WHERE cents < excluded.cents", 1),
+            ("INSERT INTO prices (item, day, price) VALUES ('Pen', 1, 100), ('pen', 2, 110), ('cap', 1, 900)", 3),
+            ("INSERT INTO prices (item, day, price) VALUES ('PEN', 1, 105) ON CONFLICT (item, day) DO UPDATE SET price = excluded.price WHERE price < excluded.price", 1),
             // The parent comes second: the key is checked when the call ends.
             ("INSERT INTO entries (id, parent, text) VALUES (2, 1, 'child')", 1),
             ("INSERT INTO entries (id, text) VALUES (1, 'parent')", 1),
             ("INSERT INTO entries (parent, text) SELECT 1, value FROM json_each('[\"x\", \"y\"]')", 2),
             ("UPDATE entries SET kind = 'unique' WHERE text = 'child  '", 1),
-            ("UPDATE entries AS e SET text = p.label FROM prices AS p WHERE p.cents = 900 AND e.text = 'x'", 1),
+            ("UPDATE entries AS e SET text = p.label FROM prices AS p WHERE p.price = 900 AND e.text = 'x'", 1),
             ("DELETE FROM entries WHERE text GLOB '[y]'", 1),
         ] {
             let result = sql.execute(text, &[]);
@@ -134,10 +134,10 @@ fn every_kind_of_table_and_of_query_that_the_guide_names_can_be_used() {
             ("SELECT children FROM roots WHERE id = 1", "[Integer(2)]"),
             ("SELECT double, kind FROM entries WHERE id = 100", "[Integer(200), Text(\"plain\")]"),
             ("SELECT json_group_array(text) FROM (SELECT text FROM entries WHERE parent = 1 ORDER BY id)", "[Text(\"[\\\"child\\\",\\\"cap@1\\\"]\")]"),
-            ("SELECT count(*) FILTER (WHERE cents > 104), total(cents), group_concat(day, '/') FROM (SELECT * FROM prices ORDER BY item, day)", "[Integer(3), Real(1115.0), Text(\"1/1/2\")]"),
+            ("SELECT count(*) FILTER (WHERE price > 104), total(price), group_concat(day, '/') FROM (SELECT * FROM prices ORDER BY item, day)", "[Integer(3), Real(1115.0), Text(\"1/1/2\")]"),
             ("SELECT p.item FROM prices AS p LEFT JOIN entries AS e ON e.text = p.label WHERE e.id IS NOT NULL", "[Text(\"cap\")]"),
             ("SELECT count(*) FROM entries FULL JOIN prices ON 0", "[Integer(7)]"),
-            ("SELECT lag(cents) OVER (PARTITION BY item ORDER BY day) FROM prices WHERE item = 'pen' ORDER BY day DESC LIMIT 1", "[Integer(105)]"),
+            ("SELECT lag(price) OVER (PARTITION BY item ORDER BY day) FROM prices WHERE item = 'pen' ORDER BY day DESC LIMIT 1", "[Integer(105)]"),
             ("WITH RECURSIVE up (id, parent) AS (SELECT id, parent FROM entries WHERE id = 2 UNION ALL SELECT e.id, e.parent FROM entries e JOIN up ON e.id = up.parent) SELECT max(id), min(id) FROM up", "[Integer(2), Integer(1)]"),
             ("SELECT 'a ' = 'a' COLLATE RTRIM, 'A' = 'a' COLLATE NOCASE, 'A' = 'a' COLLATE BINARY", "[Integer(1), Integer(1), Integer(0)]"),
             ("SELECT (1, 2) < (1, 3), 3 IS DISTINCT FROM NULL, 7 / 2, 7 % 4, 1 << 3", "[Integer(1), Integer(1), Integer(3), Integer(3), Integer(8)]"),
