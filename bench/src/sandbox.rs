@@ -271,11 +271,7 @@ impl Native {
 impl Sql for Native {
     fn query(&self, sql: &str, params: &[Value]) -> Result<RowSet, SqlError> {
         let mut statement = self.0.prepare_cached(sql).map_err(failed)?;
-        let columns: Vec<_> = statement
-            .column_names()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let columns: Vec<_> = statement.column_names().map(str::to_owned).collect();
         let mut rows = statement
             .query(params_from_iter(params.iter().map(bound)))
             .map_err(failed)?;
