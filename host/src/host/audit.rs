@@ -216,6 +216,8 @@ impl Auditor {
         {
             audit.find_error(&error.into(), &record_place(anchor.sequence));
         }
+        // A row that came after the anchor was read has brought an anchor of its own.
+        let anchor = self.business.anchor_of(task)?;
         if let Err(error) = preflight::check_rows_are_anchored(task, anchor, &rows, &stored) {
             audit.find_error(&error.into(), "wharf_anchors");
         }

@@ -12,6 +12,7 @@ use super::{
     fault::{LoadError, SUPPORTED},
     limits::PluginLimits,
     linker,
+    log::excerpt,
     runtime::Runtime,
     state::CallState,
 };
@@ -107,6 +108,6 @@ impl Found {
             .linker()
             .instantiate_pre(&self.component)
             .and_then(DomainPre::new)
-            .map_err(|source| LoadError::OtherInterfaces(source.into()))
+            .map_err(|error| LoadError::OtherInterfaces(excerpt(&format!("{error:#}")).into()))
     }
 }

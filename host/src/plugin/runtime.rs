@@ -27,6 +27,7 @@ use super::{
     fault::LoadError,
     limits::{EngineLimits, MEMORIES_PER_SANDBOX, PluginLimits},
     linker,
+    log::excerpt,
     slots::Slots,
     state::CallState,
 };
@@ -183,7 +184,9 @@ impl Runtime {
             .spawn(compile)
             .map_err(|source| LoadError::NotCompilable(source.into()))?;
         match said.recv_timeout(patience) {
-            Ok(compiled) => compiled.map_err(|source| LoadError::NotCompilable(source.into())),
+            // The compiler's words may hold names of the component.
+            Ok(compiled) => compiled
+                .map_err(|error| LoadError::NotCompilable(excerpt(&format!("{error:#}")).into())),
             Err(mpsc::RecvTimeoutError::Timeout) => Err(too_long()),
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 Err(LoadError::NotCompilable("the compiler panicked".into()))

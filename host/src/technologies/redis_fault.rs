@@ -131,6 +131,11 @@ impl RedisFault {
             | (_, Some("NOAUTH" | "WRONGPASS")) => Self::Denied { place, words },
             (ErrorKind::Server(ServerErrorKind::ReadOnly), _) => Self::ReadOnly { place, words },
             (_, Some("OOM")) => Self::OutOfMemory { place, words },
+            // Said by some servers, and at some moments, before they hang up.
+            _ if words.contains("max number of clients") => Self::Unreachable {
+                place,
+                why: format!("the server has too many clients ({words})"),
+            },
             (_, Some("WRONGTYPE")) => Self::WrongType {
                 place,
                 key: escaped(key),
