@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use wharf::{
     Host, Outcome, PlanExecute, Planner, Request, RunOptions, Status, Task,
     host::{Finished, status, tasks},
+    plugin::{EngineLimits, PluginEngine},
 };
 use wharf_tests::{Workspace, demo, library, wharf};
 
@@ -75,6 +76,36 @@ fn sixty_four_writers_at_once_leave_sixty_four_results() {
     drop(host);
     let audit = wharf("audit").dir(workspace.path()).json().run().exits(0);
     assert_eq!(audit.document()["tasks"].as_array().unwrap().len(), TASKS);
+}
+
+/// M4: two tenants share an engine of one sandbox, and neither waits for all of the other's.
+#[test]
+fn hosts_that_share_an_engine_wait_for_the_same_sandboxes_and_all_complete() {
+    let limits = EngineLimits {
+        sandboxes: 1.try_into().unwrap(),
+        ..EngineLimits::small()
+    };
+    let engine = PluginEngine::new(limits).unwrap();
+    let workspaces = [Workspace::new(), Workspace::new()];
+    let hosts = workspaces.each_ref().map(|workspace| {
+        let host = library::builder(workspace.path()).engine(engine.clone());
+        host.build().unwrap()
+    });
+    for host in &hosts {
+        let seed = demo::seed("stable") + "UPDATE inventory SET stock = 100;";
+        library::finish(host, Planner::Search, order(0).with_seed(seed));
+    }
+    thread::scope(|threads| {
+        for host in &hosts {
+            threads.spawn(|| {
+                let finished = run_all(host, (1..9).map(order));
+                let completed = |task: &Finished| task.status == Status::Completed;
+                assert!(finished.iter().all(completed));
+            });
+        }
+    });
+    assert_eq!(hosts[0].compiles(), engine.compiles());
+    assert!(engine.compiles() <= 1, "both have the same plugin");
 }
 
 /// R3, R4: 64 orders, eight who look on.

@@ -85,6 +85,37 @@ fn each_event_is_told_once_over_all_runs_of_a_task() {
     assert_eq!(begun.collect::<Vec<_>>(), ["resumed"; 4]);
 }
 
+#[test]
+fn each_call_of_the_plugin_is_told_of_with_the_intent_that_it_belongs_to_as_it_is_recorded() {
+    let workspace = Workspace::new();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let keep = Arc::clone(&heard);
+    let mut options = RunOptions::default();
+    options.progress = Some(Arc::new(move |progress: Progress| {
+        if let ProgressBody::Call { call } = progress.body {
+            keep.lock().unwrap().push((progress.sequence, call));
+        }
+    }));
+    let host = library::host(workspace.path());
+    library::run(&host, Planner::Search, demo::task("price-change"), options).unwrap();
+
+    let mut recorded = Vec::new();
+    for row in workspace.journal(TASK) {
+        if row.kind == "finished" {
+            let calls = row.body["finished"]["calls"].as_array();
+            let calls = calls.into_iter().flatten().cloned();
+            recorded.extend(calls.map(|call| (row.sequence - 1, call)));
+        }
+    }
+    let heard = heard.lock().unwrap();
+    let told: Vec<_> = heard
+        .iter()
+        .map(|(sequence, call)| (*sequence, serde_json::to_value(call).unwrap()))
+        .collect();
+    assert!(told.len() > 10, "{told:?}");
+    assert_eq!(told, recorded);
+}
+
 /// X7: a run that was killed had told of records that are lost; the next run tells of others in their place, under its own id.
 #[test]
 fn after_a_kill_no_two_events_carry_the_same_run_and_sequence_and_the_last_of_each_sequence_is_true()

@@ -1,19 +1,20 @@
 //! Tells the operator what a plugin's SQL was refused.
 //!
-//! One event for each refusal, up to a number per call; then how many more there were. What the plugin wrote is cut short
-//! and escaped: it reaches a terminal.
+//! One event for each refusal, up to a number per call; then how many more there were. What the plugin wrote is cut short,
+//! scrubbed and escaped: it reaches a terminal.
 
 use crate::{
     core::ports::business::SqlFault,
     words::{
-        escape::escaped,
+        escape,
         id::{PluginName, TaskId},
+        scrub::scrubbed,
     },
 };
 
 /// Refusals of one call that are listed one by one.
 const LISTED: u32 = 10;
-/// Characters of a statement, and of a reason, that are shown.
+/// Bytes of a statement, and of a reason, that are shown.
 const SHOWN: usize = 200;
 
 /// On whose behalf statements run.
@@ -84,8 +85,5 @@ impl Denials {
 }
 
 fn excerpt(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}...", escaped(&text[..end])),
-        None => escaped(text),
-    }
+    escape::excerpt(&scrubbed(text), SHOWN)
 }

@@ -18,6 +18,7 @@ mod functions;
 mod ledger;
 mod migrations;
 mod plugin_sql;
+mod quota;
 mod removal;
 mod returned;
 mod script;

@@ -20,12 +20,13 @@ use super::{
     BusinessError, SqlLimits,
     confinement::{Gate, May, Phase, Rules, monotonic, narrow, widen},
     denials::{Caller, Denials},
+    quota::Full,
     returned::{Left, collect},
     statements,
 };
 use crate::{
     core::ports::business::{RowSet, Sql, SqlFault, SqlValue},
-    sqlite::{error::SqliteError, open, room},
+    sqlite::error::SqliteError,
 };
 
 /// Bytes of one statement's text.
@@ -87,7 +88,7 @@ enum Lost {
     /// The file failed under it.
     File(String),
     /// The database may not grow.
-    Full { used_bytes: u64, allowed_bytes: u64 },
+    Full(Full),
 }
 
 impl Lost {
@@ -97,13 +98,7 @@ impl Lost {
             Self::OutOfTime => BusinessError::OutOfTime,
             Self::TooMuch(reason) => BusinessError::ReturnedTooMuch { reason },
             Self::File(reason) => BusinessError::FileFailed { reason },
-            Self::Full {
-                used_bytes,
-                allowed_bytes,
-            } => BusinessError::WorkspaceFull {
-                used_bytes,
-                allowed_bytes,
-            },
+            Self::Full(full) => full.into(),
         }
     }
 }
@@ -316,13 +311,12 @@ impl Session {
 
     /// The caller gets the failure itself; should it go on all the same, nothing is committed.
     fn file_failed(&mut self, error: rusqlite::Error) -> SqlFault {
-        if error.sqlite_error_code() == Some(ErrorCode::DiskFull) && room::is_left(&self.path) {
+        if error.sqlite_error_code() == Some(ErrorCode::DiskFull) {
             // Nothing of the plugin runs any more: the transaction is lost.
             self.gate.enter(Phase::Host);
-            return self.lose(Lost::Full {
-                used_bytes: open::size(&self.connection).unwrap_or_default(),
-                allowed_bytes: self.size_limit,
-            });
+            if let Some(full) = Full::of(&self.connection, &self.path, self.size_limit) {
+                return self.lose(Lost::Full(full));
+            }
         }
         self.lost = Some(Lost::File(error.to_string()));
         SqlFault::Fatal(SqliteError::of(&self.path, error).into())

@@ -17,10 +17,11 @@ use super::{
     BusinessError, SqlLimits,
     catalog::is_reserved,
     confinement::{Gate, May, Phase, Rules, monotonic, narrow, widen},
+    quota::Full,
     statements,
 };
 use crate::{
-    sqlite::{error::SqliteError, open, room},
+    sqlite::error::SqliteError,
     words::{error::Error, id::PluginName},
 };
 
@@ -285,18 +286,15 @@ impl Confined<'_> {
                     source,
                 }
                 .into()),
-                Some(ErrorCode::DiskFull) if room::is_left(self.path) => {
-                    Err(BusinessError::WorkspaceFull {
-                        used_bytes: open::size(self.connection).unwrap_or_default(),
-                        allowed_bytes: self.within.size,
-                    }
-                    .into())
+                Some(ErrorCode::DiskFull) => {
+                    let full = Full::of(self.connection, self.path, self.within.size);
+                    Err(match full {
+                        Some(full) => BusinessError::from(full).into(),
+                        None => SqliteError::of(self.path, source).into(),
+                    })
                 }
                 Some(
-                    ErrorCode::SystemIoFailure
-                    | ErrorCode::DatabaseCorrupt
-                    | ErrorCode::DiskFull
-                    | ErrorCode::CannotOpen,
+                    ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::CannotOpen,
                 ) => Err(SqliteError::of(self.path, source).into()),
                 code => match refusal {
                     Some(reason) => Err(self.script.refused(reason)),

@@ -6,6 +6,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use memchr::memmem;
 use rusqlite::{
     Connection, Error, ffi,
     functions::{Context, FunctionFlags},
@@ -32,7 +33,7 @@ fn instr(context: &Context<'_>) -> Result<Option<i64>, Error> {
     let (Some(hay), Some(needle)) = (bytes(hay)?, bytes(needle)?) else {
         return Ok(None);
     };
-    let Some(at) = Needle::new(&needle).places(&hay).next() else {
+    let Some(at) = memmem::find(&hay, &needle) else {
         return Ok(Some(0));
     };
     let before = &hay[..at];
@@ -52,14 +53,9 @@ fn replace(context: &Context<'_>, longest: usize) -> Result<Value, Error> {
     let Some(by) = bytes(context.get_raw(2))? else {
         return Ok(Value::Null);
     };
-    let needle = Needle::new(&pattern);
     let mut result = Vec::new();
     let mut copied = 0;
-    for at in needle.places(&text) {
-        // Places may overlap: the first one counts.
-        if at < copied {
-            continue;
-        }
+    for at in memmem::find_iter(&text, &pattern) {
         result.extend_from_slice(&text[copied..at]);
         result.extend_from_slice(&by);
         copied = at + pattern.len();
@@ -94,48 +90,6 @@ fn bytes(value: ValueRef<'_>) -> Result<Option<Cow<'_, [u8]>>, Error> {
 
 fn refused(message: &str) -> Error {
     Error::UserFunctionError(message.into())
-}
-
-/// What is searched for, and how far a search falls back after each of its bytes (Knuth, Morris and Pratt).
-struct Needle<'n> {
-    bytes: &'n [u8],
-    back: Vec<usize>,
-}
-
-impl<'n> Needle<'n> {
-    fn new(bytes: &'n [u8]) -> Self {
-        let mut back = vec![0; bytes.len()];
-        let mut matched = 0;
-        for index in 1..bytes.len() {
-            while matched > 0 && bytes[index] != bytes[matched] {
-                matched = back[matched - 1];
-            }
-            if bytes[index] == bytes[matched] {
-                matched += 1;
-            }
-            back[index] = matched;
-        }
-        Self { bytes, back }
-    }
-
-    /// Where it begins, from left to right, overlapping places too; an empty one at the beginning alone.
-    fn places<'h>(&'h self, hay: &'h [u8]) -> impl Iterator<Item = usize> + 'h {
-        let empty = self.bytes.is_empty().then_some(0);
-        let mut matched = 0;
-        let found = hay.iter().enumerate().filter_map(move |(index, byte)| {
-            if self.bytes.is_empty() {
-                return None;
-            }
-            while matched > 0 && (matched == self.bytes.len() || *byte != self.bytes[matched]) {
-                matched = self.back[matched - 1];
-            }
-            if *byte == self.bytes[matched] {
-                matched += 1;
-            }
-            (matched == self.bytes.len()).then(|| index + 1 - matched)
-        });
-        empty.into_iter().chain(found)
-    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use super::{
     denials::Caller,
     ledger,
     plugin_sql::{PluginSql, Terms, restrict},
+    quota::Full,
     store::BusinessStore,
 };
 use crate::{
@@ -25,7 +26,7 @@ use crate::{
         contract::{Effect, StepAnswer},
         ports::business::{Operation, Performed, Sql, StepCall, SubjectConflict},
     },
-    sqlite::{error::SqliteError, open, room, writer::WriteTransaction},
+    sqlite::{error::SqliteError, writer::WriteTransaction},
     words::error::Error,
 };
 
@@ -128,14 +129,12 @@ impl BusinessStore {
 
     /// The failure of a statement that adds rows of the host's: the disk is full, or the workspace's limit is reached.
     pub(super) fn told_apart(&self, connection: &Connection, error: SqliteError) -> Error {
+        let allowed = self.limits().workspace_bytes.get();
         match error {
-            SqliteError::DiskFull { .. } if room::is_left(self.path()) => {
-                BusinessError::WorkspaceFull {
-                    used_bytes: open::size(connection).unwrap_or_default(),
-                    allowed_bytes: self.limits().workspace_bytes.get(),
-                }
-                .into()
-            }
+            SqliteError::DiskFull { .. } => match Full::of(connection, self.path(), allowed) {
+                Some(full) => BusinessError::from(full).into(),
+                None => error.into(),
+            },
             other => other.into(),
         }
     }

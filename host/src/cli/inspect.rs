@@ -1,9 +1,6 @@
 //! `wharf plugin inspect`: what a component is, and whether it can be used as a plugin.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use serde::Serialize;
 use wharf::{
@@ -19,10 +16,10 @@ use super::{
     answer::{Answer, Reply},
     args::InspectArgs,
     drive,
-    error::CliError,
     escape::escaped,
     exit::Exit,
     input,
+    inspect_folder::{FolderAnswer, components},
     look::Look,
 };
 
@@ -46,14 +43,7 @@ pub(super) fn run(session: &Session, arguments: &InspectArgs) -> Result<Reply, E
             (path, inspection)
         })
         .collect();
-    let answer = FolderAnswer {
-        folder: path.to_string_lossy().into_owned(),
-        components: found
-            .iter()
-            .map(|(path, inspection)| Entry::of(path, inspection))
-            .collect(),
-    };
-    Reply::answer(&answer, session)
+    Reply::answer(&FolderAnswer::of(path, &found), session)
 }
 
 struct Inspector {
@@ -75,104 +65,9 @@ impl Inspector {
     }
 }
 
-/// The files of a folder that are named as components are, in the order of their names.
-fn components(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
-    let unreadable = |source| CliError::Unreadable {
-        what: "folder",
-        path: folder.into(),
-        source,
-    };
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "wasm")
-        {
-            found.push(path);
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-/// All components of a folder: one that cannot be used does not hide the others.
-#[derive(Serialize)]
-struct FolderAnswer<'a> {
-    folder: String,
-    components: Vec<Entry<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Entry<'a> {
-    Inspected(Box<InspectAnswer<'a>>),
-    Broken {
-        component: String,
-        problem: Problem,
-        #[serde(skip)]
-        exit: Exit,
-    },
-}
-
-impl<'a> Entry<'a> {
-    fn of(path: &Path, inspection: &'a Result<Inspection, Error>) -> Self {
-        match inspection {
-            Ok(inspection) => Self::Inspected(Box::new(InspectAnswer::of(path, inspection))),
-            Err(error) => Self::Broken {
-                component: path.to_string_lossy().into_owned(),
-                problem: Problem::of(error),
-                exit: Exit::of_error(error),
-            },
-        }
-    }
-
-    fn exit(&self) -> Exit {
-        match self {
-            Self::Inspected(answer) => answer.exit,
-            Self::Broken { exit, .. } => *exit,
-        }
-    }
-}
-
-impl Answer for FolderAnswer<'_> {
-    fn text(&self, look: Look) -> String {
-        let usable = |entry: &&Entry<'_>| entry.exit() == Exit::Success;
-        let mut text: String = self
-            .components
-            .iter()
-            .map(|entry| match entry {
-                Entry::Inspected(answer) => answer.text(look),
-                Entry::Broken {
-                    component, problem, ..
-                } => format!(
-                    "{}\n{}",
-                    look.strong(&escaped(component)),
-                    problem.text(look)
-                ),
-            })
-            .collect();
-        text += &format!(
-            "{} of {} components can be used\n",
-            self.components.iter().filter(usable).count(),
-            self.components.len()
-        );
-        text
-    }
-
-    /// That of the first that cannot be used.
-    fn exit(&self) -> Exit {
-        let exits = self.components.iter().map(Entry::exit);
-        exits
-            .into_iter()
-            .find(|exit| *exit != Exit::Success)
-            .unwrap_or(Exit::Success)
-    }
-}
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct InspectAnswer<'a> {
+pub(super) struct InspectAnswer<'a> {
     component: String,
     digest: Digest,
     bytes: usize,
@@ -181,7 +76,7 @@ struct InspectAnswer<'a> {
     descriptor: Option<DescriptorAnswer<'a>>,
     problem: Option<Problem>,
     #[serde(skip)]
-    exit: Exit,
+    pub(super) exit: Exit,
 }
 
 #[derive(Serialize)]
@@ -220,7 +115,7 @@ struct MigrationAnswer<'a> {
 
 /// Why it cannot be used as a plugin.
 #[derive(Serialize)]
-struct Problem {
+pub(super) struct Problem {
     code: &'static str,
     kind: Kind,
     what: String,
@@ -229,7 +124,7 @@ struct Problem {
 }
 
 impl<'a> InspectAnswer<'a> {
-    fn of(path: &Path, found: &'a Inspection) -> Self {
+    pub(super) fn of(path: &Path, found: &'a Inspection) -> Self {
         Self {
             component: path.to_string_lossy().into_owned(),
             digest: found.digest,
@@ -283,7 +178,7 @@ impl<'a> DescriptorAnswer<'a> {
 }
 
 impl Problem {
-    fn of(error: &Error) -> Self {
+    pub(super) fn of(error: &Error) -> Self {
         Self {
             code: error.code(),
             kind: error.kind(),
@@ -293,7 +188,7 @@ impl Problem {
         }
     }
 
-    fn text(&self, look: Look) -> String {
+    pub(super) fn text(&self, look: Look) -> String {
         let code = look.bad(&format!("unusable[{}]", self.code));
         format!(
             "{code}: {}\n  why: {}\n  fix: {}\n",

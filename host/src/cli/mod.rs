@@ -14,6 +14,7 @@ mod audit;
 mod demo;
 mod doctor;
 mod inspect;
+mod inspect_folder;
 mod resume;
 mod run;
 mod status;

@@ -56,7 +56,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<CallUse>,
     },
-    /// The run ended without an outcome of the Graph; what the plugin's calls used until then.
+    /// The run ended before an outcome; what the plugin's calls used until then. Nothing follows it but another run.
     Charged {
         /// At least one.
         calls: Vec<CallUse>,

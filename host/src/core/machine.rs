@@ -201,6 +201,9 @@ impl<L: Loop> Machine<L> {
             (_, None) => return illegal("the first record must be `admitted`"),
             (Event::Admitted { .. }, Some(_)) => return illegal("a task is admitted once"),
             (Event::Resumed { .. }, _) => self.in_flight = None,
+            (_, Some(last)) if matches!(last.event, Event::Charged { .. }) => {
+                return illegal("the run before it has ended");
+            }
             (Event::Intended { .. }, _) if self.in_flight.is_some() => {
                 return illegal("a graph is in flight");
             }
@@ -208,8 +211,8 @@ impl<L: Loop> Machine<L> {
                 self.in_flight = Some(graph.clone());
                 self.graphs += 1;
             }
-            (Event::Charged { .. }, _) if self.in_flight.is_none() => {
-                return illegal("no graph is in flight");
+            (Event::Charged { calls }, _) if calls.is_empty() => {
+                return illegal("it charges nothing");
             }
             (Event::Charged { .. }, _) => (),
             (Event::Finished { outputs, .. }, _) => match self.in_flight.take() {

@@ -76,17 +76,30 @@ pub struct CallTotals {
 }
 
 impl CallTotals {
-    fn add(&mut self, call: &CallUse) {
-        self.calls += 1;
-        self.faults += u64::from(call.fault.is_some());
-        self.micros = self.micros.saturating_add(call.micros);
-        if let Some(fuel) = call.fuel {
+    fn of(call: &CallUse) -> Self {
+        Self {
+            calls: 1,
+            faults: u64::from(call.fault.is_some()),
+            micros: call.micros,
+            fuel: call.fuel,
+            memory_bytes: call.memory_bytes,
+            host_calls: call.host_calls,
+            sql_micros: call.sql_micros,
+            sql_rows: call.sql_rows,
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.faults = self.faults.saturating_add(other.faults);
+        self.micros = self.micros.saturating_add(other.micros);
+        if let Some(fuel) = other.fuel {
             self.fuel = Some(self.fuel.unwrap_or(0).saturating_add(fuel));
         }
-        self.memory_bytes = self.memory_bytes.max(call.memory_bytes);
-        self.host_calls = self.host_calls.saturating_add(call.host_calls);
-        self.sql_micros = self.sql_micros.saturating_add(call.sql_micros);
-        self.sql_rows = self.sql_rows.saturating_add(call.sql_rows);
+        self.memory_bytes = self.memory_bytes.max(other.memory_bytes);
+        self.host_calls = self.host_calls.saturating_add(other.host_calls);
+        self.sql_micros = self.sql_micros.saturating_add(other.sql_micros);
+        self.sql_rows = self.sql_rows.saturating_add(other.sql_rows);
     }
 }
 
@@ -99,35 +112,17 @@ impl CallSums {
     /// Adds calls.
     pub fn add(&mut self, calls: &[CallUse]) {
         for call in calls {
-            self.0.entry(call.function.clone()).or_default().add(call);
+            let sum = self.0.entry(call.function.clone()).or_default();
+            sum.add(&CallTotals::of(call));
         }
-    }
-
-    /// Each export that was called, and what its calls used together.
-    pub fn by_function(&self) -> impl Iterator<Item = (&str, &CallTotals)> {
-        self.0
-            .iter()
-            .map(|(function, totals)| (&**function, totals))
     }
 
     /// All calls together.
     #[must_use]
     pub fn total(&self) -> CallTotals {
-        self.0
-            .values()
-            .fold(CallTotals::default(), |sum, each| CallTotals {
-                calls: sum.calls + each.calls,
-                faults: sum.faults + each.faults,
-                micros: sum.micros.saturating_add(each.micros),
-                fuel: match (sum.fuel, each.fuel) {
-                    (None, None) => None,
-                    (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
-                },
-                memory_bytes: sum.memory_bytes.max(each.memory_bytes),
-                host_calls: sum.host_calls.saturating_add(each.host_calls),
-                sql_micros: sum.sql_micros.saturating_add(each.sql_micros),
-                sql_rows: sum.sql_rows.saturating_add(each.sql_rows),
-            })
+        let mut total = CallTotals::default();
+        self.0.values().for_each(|sum| total.add(sum));
+        total
     }
 }
 
@@ -162,6 +157,8 @@ pub struct Meter {
 struct Tab {
     /// Fuel that the task has burnt, earlier runs included.
     burnt: u64,
+    /// Fuel that is granted to calls of this run which have not ended.
+    granted: u64,
     /// Fuel of this run that is not recorded yet, granted or charged: its part of what is outstanding.
     unrecorded: u64,
     calls: Vec<CallUse>,
@@ -218,7 +215,8 @@ impl Meter {
                 };
             }
         };
-        bounded(self.budgets.task, tab.burnt, |budget| FuelError::Task {
+        let spent = tab.burnt.saturating_add(tab.granted);
+        bounded(self.budgets.task, spent, |budget| FuelError::Task {
             budget,
         });
         if self.budgets.workspace.is_some() {
@@ -234,6 +232,7 @@ impl Meter {
         if let (0, Some(short)) = (grant.fuel, &grant.short) {
             return Err(short.clone().into());
         }
+        tab.granted = tab.granted.saturating_add(grant.fuel);
         tab.unrecorded = tab.unrecorded.saturating_add(grant.fuel);
         *outstanding = outstanding.saturating_add(grant.fuel);
         Ok(grant)
@@ -244,6 +243,7 @@ impl Meter {
         let mut tab = self.tab();
         let granted = grant.map_or(0, |grant| grant.fuel);
         let burnt = call.fuel.unwrap_or(0);
+        tab.granted = tab.granted.saturating_sub(granted);
         tab.burnt = tab.burnt.saturating_add(burnt);
         self.release(&mut tab, granted.saturating_sub(burnt));
         tab.calls.push(call);
@@ -251,7 +251,9 @@ impl Meter {
 
     /// Nothing was called, nothing is charged.
     pub fn give_back(&self, grant: &Grant) {
-        self.release(&mut self.tab(), grant.fuel);
+        let mut tab = self.tab();
+        tab.granted = tab.granted.saturating_sub(grant.fuel);
+        self.release(&mut tab, grant.fuel);
     }
 
     /// A call that was made before this meter was, under no budget.

@@ -74,9 +74,9 @@ impl Caller {
     /// A sandbox for many calls, which have [`BATCH_CALLS`] times the time and fuel of one for all of them together.
     pub(super) fn batch(&self, function: &'static str) -> Result<Sandbox, Error> {
         let mut sandbox = self.sandbox_of(function, BATCH_CALLS)?;
-        let cell = &mut sandbox.cell;
-        let all = ticks(cell.batch_millis());
-        cell.ends = Some(cell.linked.runtime.ticks().saturating_add(all));
+        let metered = &mut sandbox.metered;
+        let all = ticks(metered.batch_millis());
+        metered.ends = Some(metered.linked.runtime.ticks().saturating_add(all));
         Ok(sandbox)
     }
 
@@ -101,7 +101,7 @@ impl Caller {
         };
         let fuel = grant.as_ref().map_or(most, |grant| Some(grant.fuel));
         let log = GuestLog::new(Arc::clone(&linked.name), function, &linked.limits);
-        let mut cell = Cell {
+        let mut metered = MeteredStore {
             store: store(&linked.runtime, linked.limits, log),
             linked: Arc::clone(linked),
             function,
@@ -114,13 +114,13 @@ impl Caller {
             ends: None,
             _slots: [of_plugin, of_engine],
         };
-        cell.refuel();
+        metered.refuel();
         let watch = Stopwatch::start();
-        let made = linked.pre.instantiate(&mut cell.store);
-        cell.busy += watch.elapsed();
+        let made = linked.pre.instantiate(&mut metered.store);
+        metered.busy += watch.elapsed();
         match made {
-            Ok(exports) => Ok(Sandbox { exports, cell }),
-            Err(error) => Err(cell.failed(error)),
+            Ok(exports) => Ok(Sandbox { exports, metered }),
+            Err(error) => Err(metered.failed(error)),
         }
     }
 }
@@ -255,11 +255,11 @@ const fn ticks(millis: u64) -> u64 {
 /// One instance of a plugin. Every use takes it; only a use that ended well gives it back.
 pub(super) struct Sandbox {
     exports: Exports,
-    cell: Cell,
+    metered: MeteredStore,
 }
 
 /// A store, and what its calls used. Charged when it is dropped.
-struct Cell {
+struct MeteredStore {
     store: Store<CallState>,
     linked: Arc<Linked>,
     function: &'static str,
@@ -284,17 +284,17 @@ impl Sandbox {
         mut self,
         run: impl FnOnce(&mut Store<CallState>, &Exports) -> wasmtime::Result<T>,
     ) -> Result<(T, Self), Error> {
-        let Self { exports, cell } = &mut self;
-        cell.called = true;
+        let Self { exports, metered } = &mut self;
+        metered.called = true;
         let watch = Stopwatch::start();
-        let answer = run(&mut cell.store, exports);
-        cell.busy += watch.elapsed();
+        let answer = run(&mut metered.store, exports);
+        metered.busy += watch.elapsed();
         match answer {
             Ok(answer) => {
-                cell.store.data_mut().log.finish();
+                metered.store.data_mut().log.finish();
                 Ok((answer, self))
             }
-            Err(error) => Err(self.cell.failed(error)),
+            Err(error) => Err(self.metered.failed(error)),
         }
     }
 
@@ -304,10 +304,11 @@ impl Sandbox {
         sql: Arc<dyn Sql>,
         run: impl FnOnce(&mut Store<CallState>, &Exports, Resource<Transaction>) -> wasmtime::Result<T>,
     ) -> Result<T, Error> {
-        let cell = &mut self.cell;
-        cell.store
-            .set_epoch_deadline(ticks(cell.linked.limits.call_millis.get()));
-        cell.store.data_mut().sql = Some(sql);
+        let metered = &mut self.metered;
+        metered
+            .store
+            .set_epoch_deadline(ticks(metered.linked.limits.call_millis.get()));
+        metered.store.data_mut().sql = Some(sql);
         let (answer, _) = self.run(|store, exports| {
             let transaction = store.data_mut().table.push(Transaction)?;
             run(store, exports, Resource::new_borrow(transaction.rep()))
@@ -318,12 +319,12 @@ impl Sandbox {
     /// The next call of a batch: time, fuel and host calls of one call, in what is left of the batch's. The log's budget
     /// is that of the sandbox and is not renewed.
     pub(super) fn next(mut self) -> Self {
-        self.cell.renew();
+        self.metered.renew();
         self
     }
 }
 
-impl Cell {
+impl MeteredStore {
     fn renew(&mut self) {
         let now = self.linked.runtime.ticks();
         let left = self.ends.map_or(u64::MAX, |ends| ends.saturating_sub(now));
@@ -399,7 +400,7 @@ impl Cell {
     }
 }
 
-impl Drop for Cell {
+impl Drop for MeteredStore {
     fn drop(&mut self) {
         let used = self.used();
         if !self.called && self.fault.is_none() {

@@ -10,7 +10,6 @@ use super::{
     fault::CallFault,
     limits::PluginLimits,
     log::excerpt,
-    scrub::scrub,
 };
 use crate::{
     core::{
@@ -23,6 +22,7 @@ use crate::{
     words::{
         id::StepId,
         json::{JsonError, JsonText},
+        scrub::scrub,
     },
 };
 

@@ -11,14 +11,13 @@ use super::{
     fault::CallFault,
     limits::PluginLimits,
     schema::{ArgumentsSchemas, SchemaCompiler},
-    scrub::scrub,
 };
 use crate::{
     core::{
         contract::{Descriptor, Effect, Migration, Tool},
         request::is_text,
     },
-    words::{id::is_identifier, json::JsonText},
+    words::{id::is_identifier, json::JsonText, scrub::scrub},
 };
 
 /// A description that holds, and its schemas ready for use.

@@ -34,7 +34,6 @@ pub struct PluginEngine(Arc<Shared>);
 
 struct Shared {
     limits: EngineLimits,
-    ticker: String,
     runtimes: Mutex<HashMap<Profile, Runtime>>,
     compilers: Compilers,
     sandboxes: Arc<Slots>,
@@ -47,11 +46,6 @@ impl PluginEngine {
     /// # Errors
     /// The machine does not give the address space or the thread; the guest stack is out of bounds.
     pub fn new(limits: EngineLimits) -> Result<Self, EngineError> {
-        Self::named(limits, "wharf-plugin-ticker")
-    }
-
-    /// As [`Self::new`], with a name for the threads of its tickers.
-    pub(super) fn named(limits: EngineLimits, ticker: &str) -> Result<Self, EngineError> {
         if limits.guest_stack_bytes.get() > GUEST_STACK_MOST {
             return Err(EngineError::StackTooLarge {
                 asked: limits.guest_stack_bytes.get(),
@@ -61,7 +55,6 @@ impl PluginEngine {
         let engine = Self(Arc::new(Shared {
             sandboxes: Slots::new(limits.sandboxes, limits.queue),
             limits,
-            ticker: ticker.to_owned(),
             runtimes: Mutex::default(),
             compilers: Compilers::new(),
             plugins: AtomicU64::new(0),
@@ -108,7 +101,7 @@ impl PluginEngine {
             return Err(EngineError::TooManyRuntimes);
         }
         let compilers = self.0.compilers.clone();
-        let runtime = Runtime::start(&self.0.limits, profile, compilers, &self.0.ticker)?;
+        let runtime = Runtime::start(&self.0.limits, profile, compilers)?;
         runtimes.insert(profile, runtime.clone());
         Ok(runtime)
     }

@@ -5,8 +5,11 @@
 
 use std::sync::Arc;
 
-use super::{limits::PluginLimits, scrub::scrubbed};
-use crate::words::escape::escaped;
+use super::limits::PluginLimits;
+use crate::words::{
+    escape::{self, escaped},
+    scrub::scrubbed,
+};
 
 /// Bytes kept of a panic's text, and of a line of standard output or error.
 const TEXT: usize = 2 * 1024;
@@ -145,14 +148,7 @@ impl GuestLog {
 
 /// The text, scrubbed, escaped and cut to a few hundred bytes, for an error message.
 pub(super) fn excerpt(text: &str) -> String {
-    const MOST: usize = 300;
-    let mut safe = escaped(&scrubbed(text));
-    if safe.len() > MOST {
-        let end = safe.floor_char_boundary(MOST);
-        safe.truncate(end);
-        safe.push('…');
-    }
-    safe
+    escape::excerpt(&scrubbed(text), 300)
 }
 
 #[cfg(test)]

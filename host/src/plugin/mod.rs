@@ -30,7 +30,6 @@ mod contract;
 mod description;
 mod fault;
 mod schema;
-mod scrub;
 
 mod probe;
 

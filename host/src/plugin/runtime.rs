@@ -94,7 +94,6 @@ impl Runtime {
         limits: &EngineLimits,
         profile: Profile,
         compilers: Compilers,
-        ticker: &str,
     ) -> Result<Self, EngineError> {
         let engine =
             Engine::new(&config(limits, profile)).map_err(|source| EngineError::NotStarted {
@@ -103,7 +102,7 @@ impl Runtime {
             })?;
         let linker =
             linker::linker(&engine).map_err(|source| EngineError::Linker(source.into()))?;
-        let ticker = Ticker::start(engine.clone(), ticker).map_err(EngineError::NoThread)?;
+        let ticker = Ticker::start(engine.clone()).map_err(EngineError::NoThread)?;
         Ok(Self(Arc::new(Shared {
             engine,
             linker,
@@ -263,12 +262,12 @@ struct Ticker {
 }
 
 impl Ticker {
-    fn start(engine: Engine, name: &str) -> std::io::Result<Self> {
+    fn start(engine: Engine) -> std::io::Result<Self> {
         let (stop, stopped) = mpsc::channel::<()>();
         let ticks = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&ticks);
         let thread = thread::Builder::new()
-            .name(name.to_owned())
+            .name("wharf-plugin-ticker".into())
             .spawn(move || {
                 while stopped.recv_timeout(Duration::from_millis(TICK_MILLIS))
                     == Err(mpsc::RecvTimeoutError::Timeout)

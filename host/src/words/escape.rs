@@ -16,6 +16,17 @@ pub fn escaped(text: &str) -> String {
     safe
 }
 
+/// The beginning of the text, [`escaped`], `most` bytes of it.
+#[must_use]
+pub fn excerpt(text: &str, most: usize) -> String {
+    let mut safe = escaped(text);
+    if safe.len() > most {
+        safe.truncate(safe.floor_char_boundary(most));
+        safe.push('…');
+    }
+    safe
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +37,11 @@ mod tests {
             escaped("\u{1b}[2J\u{9b}m\u{202e}\tä✓"),
             "\\u{1b}[2J\\u{9b}m\\u{202e}\\tä✓"
         );
+    }
+
+    #[test]
+    fn an_excerpt_ends_at_a_character() {
+        assert_eq!(excerpt("abä", 4), "abä");
+        assert_eq!(excerpt("abä", 3), "ab…");
     }
 }

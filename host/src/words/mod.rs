@@ -7,6 +7,9 @@ pub mod clock;
 pub mod digest;
 pub mod error;
 pub mod escape;
+#[cfg(test)]
+pub(crate) mod events;
 pub mod id;
 pub mod json;
+pub mod scrub;
 pub mod stopwatch;

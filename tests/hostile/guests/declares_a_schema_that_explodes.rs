@@ -1,13 +1,12 @@
 //! A schema of forty lines, each of which refers twice to the next: a million million when unfolded. It is not loaded.
 
-use hostile::{Descriptor, Guest, honest};
+use hostile::{Descriptor, Guest};
 
 struct Attack;
 hostile::export!(Attack);
 
 impl Guest for Attack {
-    fn describe() -> Descriptor {
-        let mut descriptor = honest::describe();
+    fn redescribe(descriptor: &mut Descriptor) {
         let defs: Vec<String> = (0..40)
             .map(|n| {
                 let next = format!(r##"{{"$ref": "#/$defs/d{}"}}"##, n + 1);
@@ -18,6 +17,5 @@ impl Guest for Attack {
             r##"{{"$ref": "#/$defs/d0", "$defs": {{{}, "d40": {{"type": "string"}}}}}}"##,
             defs.join(", ")
         ));
-        descriptor
     }
 }

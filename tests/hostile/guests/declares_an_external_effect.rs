@@ -6,11 +6,9 @@ struct Attack;
 hostile::export!(Attack);
 
 impl Guest for Attack {
-    fn describe() -> Descriptor {
-        let mut descriptor = honest::describe();
+    fn redescribe(descriptor: &mut Descriptor) {
         descriptor
             .tools
             .push(honest::tool("call", Effect::External, "called"));
-        descriptor
     }
 }

@@ -6,9 +6,7 @@ struct Attack;
 hostile::export!(Attack);
 
 impl Guest for Attack {
-    fn describe() -> Descriptor {
-        let mut descriptor = honest::describe();
+    fn redescribe(descriptor: &mut Descriptor) {
         descriptor.tools = vec![honest::tool("", Effect::Read, ""); 300_000];
-        descriptor
     }
 }

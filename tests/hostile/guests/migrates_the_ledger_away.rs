@@ -1,14 +1,13 @@
 //! Migrations that are none: they reach for the host's tables, other files and triggers. Each is refused, and the database
 //! is as it was.
 
-use hostile::{Descriptor, Guest, Migration, honest};
+use hostile::{Descriptor, Guest, Migration};
 
 struct Attack;
 hostile::export!(Attack);
 
 impl Guest for Attack {
-    fn describe() -> Descriptor {
-        let mut descriptor = honest::describe();
+    fn redescribe(descriptor: &mut Descriptor) {
         let attacks = [
             "DROP TABLE wharf_ledger",
             "CREATE TABLE stolen AS SELECT * FROM wharf_workspace",
@@ -25,6 +24,5 @@ impl Guest for Attack {
             sql: sql.into(),
         };
         descriptor.migrations = (1..).zip(attacks).map(migration).collect();
-        descriptor
     }
 }

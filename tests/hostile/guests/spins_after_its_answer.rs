@@ -1,7 +1,7 @@
 //! Answers at once, and spins when the host lets it free the answer. The call ends by the deadline: an answer whose call
 //! did not end is none.
 
-use hostile::{Guest, RawAnswer, RawGuest, spin};
+use hostile::{Guest, RawGuest, spin};
 
 struct Attack;
 hostile::export_raw!(Attack);
@@ -9,14 +9,7 @@ hostile::export_raw!(Attack);
 impl Guest for Attack {}
 
 impl RawGuest for Attack {
-    fn check_task() -> *const RawAnswer {
-        RawAnswer::of_case(0).kept()
-    }
-
-    fn after(answer: RawAnswer) {
-        // An honest answer was allocated, this one is in the program.
-        if answer.address == RawAnswer::of_case(0).address {
-            spin()
-        }
+    fn after_its_answer() {
+        spin()
     }
 }

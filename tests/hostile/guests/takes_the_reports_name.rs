@@ -1,18 +1,12 @@
 //! An artifact that would replace the report, in any spelling that some file system takes for the same. It is refused.
 
-use hostile::{Completed, Conclusion, Guest, Task, Violation, honest};
+use hostile::{Conclusion, Guest, Task, honest};
 
 struct Attack;
 hostile::export!(Attack);
 
 impl Guest for Attack {
-    fn conclude(
-        task: &Task,
-        _: &str,
-        completed: &[Completed],
-    ) -> Result<Conclusion, Vec<Violation>> {
-        let mut conclusion = honest::conclude(completed)?;
+    fn reconclude(task: &Task, conclusion: &mut Conclusion) {
         conclusion.artifacts = vec![honest::artifact(&task.goal)];
-        Ok(conclusion)
     }
 }

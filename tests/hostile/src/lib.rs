@@ -6,11 +6,13 @@
 
 mod allocator;
 pub mod honest;
+mod novelty;
 pub mod raw;
 
 use std::marker::PhantomData;
 
 pub use allocator::{Allocator, SIGNAL};
+pub use novelty::{anything_new, nth_call};
 pub use raw::{RawAnswer, RawGuest};
 
 pub use wharf_plugin::bindings;
@@ -32,8 +34,13 @@ pub const BEHAVE: &str = "behave";
 )]
 pub trait Guest: 'static {
     fn describe() -> Descriptor {
-        honest::describe()
+        let mut descriptor = honest::describe();
+        Self::redescribe(&mut descriptor);
+        descriptor
     }
+
+    /// What it changes in the honest description.
+    fn redescribe(descriptor: &mut Descriptor) {}
 
     fn check_task(task: &Task) -> Result<String, Vec<Violation>> {
         honest::check_task()
@@ -52,8 +59,13 @@ pub trait Guest: 'static {
         snapshot: &str,
         completed: &[Completed],
     ) -> Result<Conclusion, Vec<Violation>> {
-        honest::conclude(completed)
+        let mut conclusion = honest::conclude(completed)?;
+        Self::reconclude(task, &mut conclusion);
+        Ok(conclusion)
     }
+
+    /// What it changes in the honest conclusion.
+    fn reconclude(task: &Task, conclusion: &mut Conclusion) {}
 
     fn snapshot(task: &Task, tx: &Transaction) -> Result<String, Failure> {
         honest::snapshot(tx)

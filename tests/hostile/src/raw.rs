@@ -7,11 +7,13 @@ use crate::{BEHAVE, Exported, Guest};
 
 /// A guest that answers `check-task` with a pointer of its own making.
 pub trait RawGuest {
-    /// Where the answer stands.
-    fn check_task() -> *const RawAnswer;
+    /// Where the answer stands; the honest one, in the program.
+    fn check_task() -> *const RawAnswer {
+        RawAnswer::of_case(0).kept()
+    }
 
-    /// What the host calls once it has read the answer. Sandboxes are short-lived: nothing is freed.
-    fn after(_: RawAnswer) {}
+    /// What the host has done once it has read that answer. Sandboxes are short-lived: nothing is freed.
+    fn after_its_answer() {}
 }
 
 /// An answer as it stands in memory.
@@ -52,8 +54,8 @@ impl<G: Guest + RawGuest> RawGuest for Exported<G> {
         <G as RawGuest>::check_task()
     }
 
-    fn after(answer: RawAnswer) {
-        G::after(answer);
+    fn after_its_answer() {
+        G::after_its_answer();
     }
 }
 
@@ -119,7 +121,11 @@ pub mod exports {
                 /// # Safety
                 /// As the function of the canonical ABI that it is.
                 pub unsafe fn __post_return_check_task<G: RawGuest>(answer: *mut u8) {
-                    G::after(unsafe { answer.cast::<RawAnswer>().read_unaligned() });
+                    let answer = unsafe { answer.cast::<RawAnswer>().read_unaligned() };
+                    // A behaving guest's answer was allocated.
+                    if answer.address == RawAnswer::of_case(0).address {
+                        G::after_its_answer();
+                    }
                 }
             }
         }

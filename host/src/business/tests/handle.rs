@@ -1,7 +1,8 @@
 //! The handle that a call has: parameters, what follows an error, what is left when the call is over, what is told of it.
 
-use super::{events::events, *};
+use super::*;
 use crate::words::error::Kind;
+use crate::words::events::events;
 
 #[test]
 fn parameters_of_another_number_or_type_do_nothing() {
@@ -228,6 +229,16 @@ fn what_is_told_of_a_statement_is_short_and_obeys_no_terminal() {
         assert!(!line.contains(['\u{1b}', '\u{202e}']), "{line}");
         assert!(line.contains("WARN"), "{line}");
     }
+}
+
+#[test]
+fn a_credential_in_a_refused_statement_does_not_reach_the_operator() {
+    let fixture = Fixture::new();
+    let text = "SELECT 'password=hunter2-in-a-statement' FROM wharf_ledger";
+    let ((), told) = events(|| fixture.reading(|sql| drop(sql.query(text, &[]))));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("password=[scrubbed]"), "{told:?}");
+    assert!(!told[0].contains("hunter2"), "{told:?}");
 }
 
 #[test]

@@ -3,7 +3,6 @@
 mod attacks;
 mod denials;
 mod durability;
-mod events;
 mod exactly_once;
 mod handle;
 mod holes;

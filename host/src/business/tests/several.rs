@@ -1,6 +1,7 @@
 //! Several plugins in one workspace.
 
-use super::{events::events, state::state, *};
+use super::{state::state, *};
+use crate::words::events::events;
 use crate::words::id::PluginName;
 
 fn plugin(name: &str) -> PluginName {

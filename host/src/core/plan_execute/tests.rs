@@ -19,6 +19,7 @@ use crate::{
         contract::{OperationKey, Subject, Violation},
         graph::Graph,
         machine::{Checkpoint, Loop as _, Machine, Next},
+        metering::CallUse,
         ports::{journal::StoredRecord, model::Answer},
         request::Request,
     },
@@ -512,6 +513,11 @@ fn a_publication_that_was_interrupted_writes_the_very_same_bytes() {
     assert_eq!(task.state().publication(), intended);
 }
 
+fn call() -> CallUse {
+    let text = r#"{"function":"snapshot","micros":1,"memoryBytes":65536,"fault":"plugin-trap"}"#;
+    serde_json::from_str(text).unwrap()
+}
+
 #[test]
 fn records_out_of_order_are_refused() {
     let graph = |stage: &str| stages_by_name(stage);
@@ -528,6 +534,21 @@ fn records_out_of_order_are_refused() {
         },
     );
     refuse(&mut task, Event::Charged { calls: vec![] });
+    // After a charge the run is over: not even the outcome may follow.
+    let mut task = Task::new();
+    task.intend();
+    task.record(Event::Charged {
+        calls: vec![call()],
+    });
+    refuse(
+        &mut task,
+        Event::Finished {
+            outputs: vec![Value::Null],
+            calls: vec![],
+        },
+    );
+    task.resume();
+    assert_eq!(task.machine.calls().total().calls, 1);
     let mut task = Task::new();
     refuse(
         &mut task,

@@ -1,7 +1,7 @@
 //! What a plugin finds around it, and what is left of it when it breaks.
 
 use super::*;
-use crate::core::ports::domain::Domain as _;
+use crate::{core::ports::domain::Domain as _, words::events::events};
 
 fn check(goal: &str) -> Result<String, Error> {
     let subject = probe().check_task(&request(goal))?.unwrap();
@@ -93,41 +93,19 @@ fn ordinary_output_beyond_the_log_budget_is_dropped_and_harms_nothing() {
 
 #[test]
 fn what_a_plugin_says_names_plugin_and_function_and_obeys_no_terminal() {
-    #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
-    impl std::io::Write for Kept {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let kept = Kept::default();
-    let writer = kept.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
-    // With one dispatcher alone, tracing asks the thread that comes to an event first, which may be another test's and
-    // have none, whether anybody wants it.
-    let _second = tracing::Dispatch::new(tracing_subscriber::fmt().finish());
-    tracing::subscriber::with_default(subscriber, || {
+    let ((), lines) = events(|| {
         check("log:red \u{1b}[31malert\nINFO forged").unwrap();
         check("print:2").unwrap();
     });
-    let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
-    let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines.len(), 3, "{text}");
+    assert_eq!(lines.len(), 3, "{lines:?}");
     assert!(lines[0].contains("WARN") && lines[0].contains(r"red \u{1b}[31malert\nINFO forged"));
     assert!(
         lines[0].contains("plugin=\"probe\" function=\"check-task\""),
-        "{text}"
+        "{lines:?}"
     );
     assert!(
         lines[2].contains("INFO") && lines[2].contains(" 1 "),
-        "{text}"
+        "{lines:?}"
     );
 }
 

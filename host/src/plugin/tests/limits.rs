@@ -321,13 +321,33 @@ fn fuel() {
 #[test]
 fn compile_millis() {
     let engine = PluginEngine::new(EngineLimits::small()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let cache = CompileCache::open(folder.path()).unwrap();
     let hasty = limits!(compile_millis: 1_u64);
-    assert_eq!(
-        code(Plugin::load(&engine, &PROBE, hasty, None)),
-        "plugin-compile-time"
-    );
-    // Nothing is left behind that keeps the next one from it.
-    Plugin::load(&engine, &PROBE, STANDARD, None).unwrap();
+    let load = |limits| Plugin::load(&engine, &PROBE, limits, Some(&cache));
+    assert_eq!(code(load(hasty)), "plugin-compile-time");
+    // The compiler goes on to its end, and what it made is found by whoever is as hasty.
+    while cache.content().0 == 0 {
+        std::thread::yield_now();
+    }
+    load(hasty).unwrap();
+    assert_eq!(engine.compiles(), 1);
+}
+
+#[test]
+fn stack_sizes() {
+    let engine = PluginEngine::new(EngineLimits::small()).unwrap();
+    let of_stack = |kib: usize| {
+        engine
+            .runtime(&limits!(guest_stack_bytes: kib << 10))
+            .map(drop)
+    };
+    // One runs already, for the standard stack.
+    for kib in 1..=7 {
+        of_stack(kib).unwrap();
+    }
+    assert_eq!(code(of_stack(8)), "plugin-no-runtime");
+    of_stack(7).unwrap();
 }
 
 #[test]

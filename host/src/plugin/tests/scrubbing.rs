@@ -1,43 +1,19 @@
 //! What looks like a credential leaves a plugin on no way: error, panic, log, description.
 
-use std::{io, sync::Mutex};
-
 use super::*;
-use crate::core::ports::domain::{Declared as _, Domain as _};
+use crate::{
+    core::ports::domain::{Declared as _, Domain as _},
+    words::events::events,
+};
 
 const SECRET: &str = "sk-proj-0123456789abcdefghij";
-
-/// Everything that is logged while `run` runs, and what it returns.
-fn logged<T>(run: impl FnOnce() -> T) -> (String, T) {
-    #[derive(Clone, Default)]
-    struct Lines(Arc<Mutex<Vec<u8>>>);
-    impl io::Write for Lines {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || writer.clone())
-        .finish();
-    let result = tracing::subscriber::with_default(subscriber, run);
-    let lines = lines.0.lock().unwrap().clone();
-    (String::from_utf8(lines).unwrap(), result)
-}
 
 /// E4: on error, panic, log and description alike.
 #[test]
 fn a_credential_is_scrubbed_wherever_a_plugin_says_it() {
     let plugin = probe();
     let goal = |word: &str| request(&format!("{word}:the key is {SECRET}"));
-    let (log, said) = logged(|| {
+    let (said, log) = events(|| {
         let failure = |answer: Result<_, Error>| format!("{answer:?}");
         [
             failure(plugin.check_task(&goal("panic")).map(|_| ())),
@@ -61,6 +37,7 @@ fn a_credential_is_scrubbed_wherever_a_plugin_says_it() {
             ),
         ]
     });
+    let log = log.join("\n");
     assert!(!log.contains(SECRET), "{log}");
     assert_eq!(
         log.matches("[scrubbed]").count(),

@@ -15,7 +15,8 @@ mod transactions;
 use std::collections::BTreeSet;
 
 use self::Refusal::{Denied, Limit, Lost};
-use super::{events::events, state::state, *};
+use super::{state::state, *};
+use crate::words::events::events;
 
 /// One mechanism.
 pub(super) struct Attack {

@@ -1,18 +1,18 @@
-//! Text that a plugin says to people and models, without what looks like a credential.
+//! Text from elsewhere without what looks like a credential.
 //!
 //! Owns the shapes. Every text that leaves a plugin as prose passes here once: violations, failures, summary, instructions and
-//! descriptions, log lines, standard error, panics, names of functions. What is data (subjects, keys, snapshots, records,
-//! results, artifacts, schemas, migrations) stays as the plugin wrote it. A plugin is given no credential by the host; what is
-//! scrubbed here are those that its author built in, or that came with a task's input.
+//! descriptions, log lines, standard error, panics, names of functions, statements that were refused. What is data (subjects,
+//! keys, snapshots, records, results, artifacts, schemas, migrations) stays as the plugin wrote it. A plugin is given no
+//! credential by the host; what is scrubbed here are those that its author built in, or that came with a task's input.
 
 use std::{borrow::Cow, sync::LazyLock};
 
 use regex::{Captures, Regex};
 
 /// What stands in place of a credential.
-pub(super) const SCRUBBED: &str = "[scrubbed]";
+pub const SCRUBBED: &str = "[scrubbed]";
 
-/// ASCII only, linear in the text. A group `keep` stays before what is scrubbed.
+/// ASCII only, linear in the text. What a named group holds stays before what is scrubbed.
 static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
     let shapes = [
         // A private key, to its end or the text's.
@@ -36,7 +36,8 @@ static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The text, with every credential replaced.
-pub(super) fn scrubbed(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn scrubbed(text: &str) -> Cow<'_, str> {
     SHAPES.replace_all(text, |found: &Captures<'_>| {
         let kept = ["scheme", "header", "name", "token"]
             .into_iter()
@@ -48,7 +49,8 @@ pub(super) fn scrubbed(text: &str) -> Cow<'_, str> {
 }
 
 /// As [`scrubbed`], of a text that is owned.
-pub(super) fn scrub(text: String) -> String {
+#[must_use]
+pub fn scrub(text: String) -> String {
     match scrubbed(&text) {
         Cow::Borrowed(_) => text,
         Cow::Owned(scrubbed) => scrubbed,

@@ -20,7 +20,7 @@ impl io::Write for Kept {
 }
 
 /// The result, and the events of this thread meanwhile, a line each.
-pub(super) fn events<R>(run: impl FnOnce() -> R) -> (R, Vec<String>) {
+pub(crate) fn events<R>(run: impl FnOnce() -> R) -> (R, Vec<String>) {
     let kept = Kept::default();
     let writer = kept.clone();
     let subscriber = tracing_subscriber::fmt()
