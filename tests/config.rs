@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs};
 
 use serde_json::Value;
-use wharf::{Config, host::Allowance};
+use wharf::{Config, business::DatabaseLimits, host::Allowance};
 use wharf_tests::{Ran, Workspace, probe, root, wharf};
 
 /// How the limit of a key is reached: by the probe with a goal, which then ends with this code; or by a test of the library,
@@ -122,6 +122,33 @@ const SQL_KEYS: &[(&str, u64, Reached)] = &[
     ),
 ];
 
+/// Every key of the table `database`, and the test of the library in which it is reached, unless it is here.
+const DATABASE_KEYS: &[(&str, u64, Reached)] = &[
+    (
+        "install_millis",
+        1,
+        Test("an_installation_takes_at_most_so_long"),
+    ),
+    (
+        "busy_millis",
+        20,
+        Test("another_process_is_waited_for_at_most_so_long"),
+    ),
+    (
+        "heap_bytes",
+        1 << 20,
+        Test("sqlite_uses_at_most_so_much_memory"),
+    ),
+    (
+        "workspace_bytes",
+        1 << 20,
+        Run(
+            "execute:INSERT INTO things WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < 2000) SELECT printf('%.1000c%d', 'x', x) FROM n",
+            "workspace-full",
+        ),
+    ),
+];
+
 fn run(workspace: &Workspace, goal: &str, config: &str) -> Ran {
     let config = workspace.handed_in("wharf.toml", config);
     let run = probe::run(workspace, goal, "change")
@@ -196,6 +223,34 @@ fn every_key_of_a_plugins_sql_is_enforced() {
     }
 }
 
+#[test]
+fn every_key_of_the_database_is_enforced() {
+    let standard = DatabaseLimits::standard();
+    let listed: BTreeSet<_> = DATABASE_KEYS
+        .iter()
+        .map(|(key, ..)| (*key).to_owned())
+        .collect();
+    assert_eq!(listed, keys(serde_json::to_value(standard)));
+    let tests = fs::read_to_string(root().join("host/src/business/tests/limits.rs")).unwrap();
+    for (key, value, reached) in DATABASE_KEYS {
+        let table = format!("[database]\npreset = \"standard\"\n{key} = {value}\n");
+        let mut expected = serde_json::to_value(standard).unwrap();
+        expected[*key] = (*value).into();
+        let read = Config::read(&table).unwrap().limits.database;
+        assert_eq!(serde_json::to_value(read).unwrap(), expected);
+        match reached {
+            Test(name) => assert!(tests.contains(&format!("fn {name}()")), "{name}"),
+            Run(goal, code) => {
+                let workspace = Workspace::new();
+                let ran = run(&workspace, goal, &table);
+                assert!(ran.stderr.contains(&format!("error[{code}]")), "{ran:?}");
+                // With room it goes on, and what found none did not happen.
+                let _ = wharf("resume").dir(workspace.path()).run().exits(0);
+            }
+        }
+    }
+}
+
 /// T3: zero is refused, for every key; and so are a key that nobody knows and one of another kind.
 #[test]
 fn a_zero_an_unknown_key_and_another_type_are_refused_with_their_place() {
@@ -231,6 +286,12 @@ fn a_zero_an_unknown_key_and_another_type_are_refused_with_their_place() {
         ("[plugins.\"a b\"]\npreset = \"standard\"", "plugins.a b"),
         ("plugins = 1", "plugins"),
         ("[plugins]\np = 1", "plugins.p"),
+        ("[database]\nbusy_millis = 1", "database"),
+        (
+            "[database]\npreset = \"standard\"\nheap_bytes = 0",
+            "database.heap_bytes",
+        ),
+        ("database = 1", "database"),
         ("[limits]", "limits"),
         ("limits = 1", "limits"),
         ("[workspace]\nfuel = 0", "workspace.fuel"),

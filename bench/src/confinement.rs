@@ -43,17 +43,26 @@ const BATCHES: i64 = 40;
 /// One kind of statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    /// The bare program looks at the row where SQLite has it.
     PointQuery,
+    /// The bare program, too, hands on names and rows of its own.
+    PointQueryHandedOn,
     Update,
     Upsert,
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::PointQuery, Self::Update, Self::Upsert];
+    const ALL: [Self; 4] = [
+        Self::PointQuery,
+        Self::PointQueryHandedOn,
+        Self::Update,
+        Self::Upsert,
+    ];
 
     const fn name(self) -> &'static str {
         match self {
             Self::PointQuery => "point query",
+            Self::PointQueryHandedOn => "point query, rows handed on",
             Self::Update => "update by key",
             Self::Upsert => "upsert",
         }
@@ -61,7 +70,9 @@ impl Kind {
 
     const fn sql(self) -> &'static str {
         match self {
-            Self::PointQuery => "SELECT n, note FROM stock WHERE name = ?1",
+            Self::PointQuery | Self::PointQueryHandedOn => {
+                "SELECT n, note FROM stock WHERE name = ?1"
+            }
             Self::Update => "UPDATE stock SET n = n + ?2 WHERE name = ?1",
             Self::Upsert => {
                 "INSERT INTO stock (name, n) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET n = n + excluded.n"
@@ -73,7 +84,7 @@ impl Kind {
         // Every key once before any twice, and neighbours far apart.
         let key = SqlValue::Text(format!("item-{}", number * 7919 % ROWS + 1));
         match self {
-            Self::PointQuery => vec![key],
+            Self::PointQuery | Self::PointQueryHandedOn => vec![key],
             Self::Update | Self::Upsert => vec![key, SqlValue::Integer(1)],
         }
     }
@@ -208,13 +219,24 @@ fn bare_batch(kind: Kind, connection: &Connection, first: i64) -> Result<f64> {
     timed(first, values, |values| {
         let mut statement = connection.prepare_cached(kind.sql())?;
         let values = params_from_iter(values);
-        if kind == Kind::PointQuery {
-            let mut rows = statement.query(values)?;
-            while let Some(row) = rows.next()? {
-                black_box((row.get::<_, Value>(0)?, row.get::<_, Value>(1)?));
+        match kind {
+            Kind::PointQuery => {
+                let mut rows = statement.query(values)?;
+                while let Some(row) = rows.next()? {
+                    black_box((row.get_ref(0)?, row.get_ref(1)?));
+                }
             }
-        } else {
-            ensure!(statement.execute(values)? == 1, "no row was changed");
+            Kind::PointQueryHandedOn => {
+                let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+                let rows = statement.query_map(values, |row| {
+                    (0..names.len()).map(|index| row.get(index)).collect()
+                })?;
+                let rows: Vec<Vec<Value>> = rows.collect::<Result<_, _>>()?;
+                black_box((names, rows));
+            }
+            Kind::Update | Kind::Upsert => {
+                ensure!(statement.execute(values)? == 1, "no row was changed");
+            }
         }
         Ok(())
     })
@@ -227,7 +249,7 @@ fn confined_batch(kind: Kind, sql: &dyn Sql, first: i64) -> Result<f64> {
         first,
         |number| kind.parameters(number),
         |values| {
-            if kind == Kind::PointQuery {
+            if matches!(kind, Kind::PointQuery | Kind::PointQueryHandedOn) {
                 black_box(sql.query(kind.sql(), &values).map_err(fault)?);
             } else {
                 let changed = sql.execute(kind.sql(), &values).map_err(fault)?;
@@ -283,24 +305,24 @@ impl Display for Costs {
         )?;
         writeln!(
             f,
-            "|               | bare us | confined us |        confined to bare |"
+            "|                             | bare us | confined us |        confined to bare |"
         )?;
         writeln!(
             f,
-            "|--------------:|--------:|------------:|------------------------:|"
+            "|----------------------------:|--------:|------------:|------------------------:|"
         )?;
         for cost in &self.costs {
             let Spread { low, median, high } = cost.to_bare;
             let ratio = format!("{median:.3} ({low:.3} to {high:.3})");
             writeln!(
                 f,
-                "| {:>13} | {:>7.2} | {:>11.2} | {ratio:>23} |",
+                "| {:>27} | {:>7.2} | {:>11.2} | {ratio:>23} |",
                 cost.kind, cost.bare_micros.median, cost.confined_micros.median
             )?;
         }
         writeln!(
             f,
-            "|           aim |         |             | {:>23} |",
+            "|                         aim |         |             | {:>23} |",
             "at most 1.10"
         )
     }

@@ -49,6 +49,40 @@ pub struct CallSqlLimits {
     pub lock_millis: NonZeroU32,
 }
 
+/// Of [`SqlLimits`], what holds for the database of a workspace, whoever uses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DatabaseLimits {
+    /// As [`SqlLimits::install_millis`].
+    pub install_millis: NonZeroU32,
+    /// As [`SqlLimits::busy_millis`].
+    pub busy_millis: NonZeroU32,
+    /// As [`SqlLimits::heap_bytes`].
+    pub heap_bytes: NonZeroU64,
+    /// As [`SqlLimits::workspace_bytes`].
+    pub workspace_bytes: NonZeroU64,
+}
+
+impl DatabaseLimits {
+    /// As [`SqlLimits::standard`].
+    #[must_use]
+    pub const fn standard() -> Self {
+        let SqlLimits {
+            install_millis,
+            busy_millis,
+            heap_bytes,
+            workspace_bytes,
+            ..
+        } = SqlLimits::standard();
+        Self {
+            install_millis,
+            busy_millis,
+            heap_bytes,
+            workspace_bytes,
+        }
+    }
+}
+
 impl CallSqlLimits {
     /// As [`SqlLimits::standard`].
     #[must_use]
@@ -79,6 +113,18 @@ impl SqlLimits {
             value_bytes: calls.value_bytes,
             sql_millis: calls.sql_millis,
             lock_millis: calls.lock_millis,
+            ..self
+        }
+    }
+
+    /// The same with other limits of the database.
+    #[must_use]
+    pub const fn with_database(self, database: DatabaseLimits) -> Self {
+        Self {
+            install_millis: database.install_millis,
+            busy_millis: database.busy_millis,
+            heap_bytes: database.heap_bytes,
+            workspace_bytes: database.workspace_bytes,
             ..self
         }
     }

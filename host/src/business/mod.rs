@@ -32,7 +32,7 @@ mod workspace;
 mod tests;
 
 pub use error::BusinessError;
-pub use limits::{CallSqlLimits, SqlLimits};
+pub use limits::{CallSqlLimits, DatabaseLimits, SqlLimits};
 pub use migrations::Installed;
 pub use seed::{Seeded, check_seed};
 pub use store::BusinessStore;

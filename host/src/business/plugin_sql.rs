@@ -67,7 +67,7 @@ struct Session {
     restricted: Restricted,
     path: PathBuf,
     /// What the plugin's statements are kept under, before their text.
-    key: String,
+    key: Key,
     size_limit: u64,
     rows_per_query: u32,
     bytes_left: u64,
@@ -139,7 +139,7 @@ impl PluginSql {
         if gate.has_another_schema(terms.rules.version) {
             connection.flush_prepared_statement_cache();
         }
-        let key = kept_under(&terms.caller, terms.rules.may);
+        let key = Key::of(&terms.caller, terms.rules.may);
         gate.limit_values(terms.limits.value_bytes.get());
         gate.enter(Phase::Plugin(terms.rules));
         let path = PathBuf::from(connection.path().unwrap_or_default());
@@ -260,7 +260,7 @@ impl Session {
     fn timed<R>(
         &mut self,
         sql: &str,
-        run: impl FnOnce(&Connection, &str) -> Result<R, Stop>,
+        run: impl FnOnce(&Connection, &mut Key) -> Result<R, Stop>,
     ) -> Result<R, SqlFault> {
         if let Some(lost) = &self.lost {
             return Err(SqlFault::Fatal(lost.clone().error().into()));
@@ -272,11 +272,10 @@ impl Session {
             return Err(out_of_time());
         }
         self.gate.interrupt_at(end);
-        let result = run(&self.connection, &self.key);
+        let result = run(&self.connection, &mut self.key);
         self.time_left = self
             .time_left
             .saturating_sub(monotonic().saturating_duration_since(begun));
-        let refusal = self.gate.take_refusal();
 
         // The transaction must still be there: OR ROLLBACK, ON CONFLICT ROLLBACK, RAISE(ROLLBACK), an interrupted write or
         // a full disk end it without asking anybody, and the next write would stand on its own.
@@ -291,7 +290,7 @@ impl Session {
             Err(Stop::Fault(fault)) => Err(fault),
             // The rows are written already, and what the plugin was told of them is not what happened.
             Err(Stop::TooMuch(reason)) => Err(self.lose(Lost::TooMuch(reason))),
-            Err(Stop::Sqlite(error)) => Err(self.fault(error, refusal, sql)),
+            Err(Stop::Sqlite(error)) => Err(self.fault(error, sql)),
         }
     }
 
@@ -322,8 +321,9 @@ impl Session {
         SqlFault::Fatal(SqliteError::of(&self.path, error).into())
     }
 
-    fn fault(&mut self, error: rusqlite::Error, refusal: Option<String>, sql: &str) -> SqlFault {
-        if let Some(refusal) = refusal {
+    fn fault(&mut self, error: rusqlite::Error, sql: &str) -> SqlFault {
+        // A statement of which something was refused never ends well.
+        if let Some(refusal) = self.gate.take_refusal() {
             return SqlFault::Denied(refusal);
         }
         match error.sqlite_error_code() {
@@ -408,35 +408,56 @@ fn is_bound(message: &str) -> bool {
     .any(|bound| message.starts_with(bound))
 }
 
-/// No text of the host begins with a comment, and a plugin's name cannot end one.
-fn kept_under(caller: &Caller, may: May) -> String {
-    format!("/*{} {may:?}*/", caller.plugin)
+/// What statements are kept under: a plugin's and a verb's own prefix, and the text. No text of the host begins with a comment,
+/// and a plugin's name cannot end one.
+struct Key {
+    prefix: usize,
+    whole: String,
+}
+
+impl Key {
+    fn of(caller: &Caller, may: May) -> Self {
+        let whole = format!("/*{} {may:?}*/", caller.plugin);
+        Self {
+            prefix: whole.len(),
+            whole,
+        }
+    }
+
+    fn with(&mut self, sql: &str) -> &str {
+        self.whole.truncate(self.prefix);
+        self.whole.push_str(sql);
+        &self.whole
+    }
 }
 
 /// From the connection's statements under the plugin's own key: one that the host prepared was authorized for the host.
 fn prepare<'c>(
     connection: &'c Connection,
-    key: &str,
+    key: &mut Key,
     sql: &str,
 ) -> Result<CachedStatement<'c>, Stop> {
     if sql.contains('\0') {
         return Err(failed("the statement holds a NUL"));
     }
-    let statement = connection.prepare_cached(&[key, sql].concat())?;
-    // Some statements have nothing to do, and so nothing that the authorizer would be asked about.
-    match statements::kind(sql) {
-        statements::Kind::Rows => Ok(statement),
-        _ => {
-            statement.discard();
-            Err(Stop::Fault(SqlFault::Denied(OTHER_KIND.into())))
-        }
+    let statement = connection.prepare_cached(key.with(sql))?;
+    // Some statements have nothing to do, and so nothing that the authorizer would be asked about. One that ran was looked at.
+    if runs(&statement) > 0 || statements::kind(sql) == statements::Kind::Rows {
+        return Ok(statement);
     }
+    statement.discard();
+    Err(Stop::Fault(SqlFault::Denied(OTHER_KIND.into())))
+}
+
+/// How often a statement was run since it was prepared.
+fn runs(statement: &CachedStatement<'_>) -> i32 {
+    statement.get_status(StatementStatus::Run)
 }
 
 /// For the next time, unless it is too large.
 fn keep(statement: CachedStatement<'_>) {
     // To add its memory up takes as long as a short statement, and need not be done again.
-    if statement.get_status(StatementStatus::Run) <= 1
+    if runs(&statement) <= 1
         && statement.get_status(StatementStatus::MemUsed) > KEPT_STATEMENT_BYTES
     {
         statement.discard();

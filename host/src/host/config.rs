@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 use super::limits::{Allowance, HostLimits};
 use crate::{
-    business::CallSqlLimits,
+    business::{CallSqlLimits, DatabaseLimits},
     core::metering::FuelBudgets,
     plugin::{EngineLimits, PluginLimits},
     words::{
@@ -50,10 +50,15 @@ impl Config {
                     reason: error.to_string().trim_end().replace('\n', " "),
                 })?;
         let engine = table(&mut root, "engine")?;
+        let database = table(&mut root, "database")?;
         let workspace = table(&mut root, "workspace")?;
         let others = table(&mut root, "plugin")?;
         let plugins = table(&mut root, "plugins")?;
-        known(&root, "", &["engine", "plugin", "plugins", "workspace"])?;
+        known(
+            &root,
+            "",
+            &["database", "engine", "plugin", "plugins", "workspace"],
+        )?;
 
         let engine = match engine {
             Some(table) => complete(
@@ -65,6 +70,14 @@ impl Config {
                 ],
             )?,
             None => EngineLimits::standard(),
+        };
+        let database = match database {
+            Some(table) => complete(
+                "database",
+                table,
+                &[("standard", DatabaseLimits::standard())],
+            )?,
+            None => DatabaseLimits::standard(),
         };
         let others = match others {
             Some(table) => allowance("plugin", table)?,
@@ -87,6 +100,7 @@ impl Config {
         };
         let limits = HostLimits {
             engine,
+            database,
             others,
             plugins: named,
             fuel: FuelBudgets {

@@ -1,9 +1,9 @@
-//! What a host allows: the engine's, the plugins' and the workspace's limits in one value.
+//! What a host allows: the engine's, the plugins', the database's and the workspace's limits in one value.
 
 use std::collections::BTreeMap;
 
 use crate::{
-    business::CallSqlLimits,
+    business::{CallSqlLimits, DatabaseLimits},
     core::metering::FuelBudgets,
     plugin::{EngineLimits, PluginLimits},
     words::id::PluginName,
@@ -34,6 +34,8 @@ impl Allowance {
 pub struct HostLimits {
     /// What all plugins of the host share.
     pub engine: EngineLimits,
+    /// The business database.
+    pub database: DatabaseLimits,
     /// What a plugin may use that is not named in `plugins`.
     pub others: Allowance,
     /// What the plugins of these names may use.
@@ -48,6 +50,7 @@ impl HostLimits {
     pub const fn standard() -> Self {
         Self {
             engine: EngineLimits::standard(),
+            database: DatabaseLimits::standard(),
             others: Allowance::standard(),
             plugins: BTreeMap::new(),
             fuel: FuelBudgets {

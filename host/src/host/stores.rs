@@ -50,7 +50,9 @@ impl Stores {
         let business = BusinessStore::open(
             &workspace.business_database(),
             tenant,
-            SqlLimits::standard().with_calls(limits.others.sql),
+            SqlLimits::standard()
+                .with_calls(limits.others.sql)
+                .with_database(limits.database),
             now,
         )?;
         let own = |(name, plugin): (&PluginName, &Allowance)| (name.clone(), plugin.sql);
