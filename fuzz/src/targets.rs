@@ -9,7 +9,7 @@ use super::{
     core::{
         chain::{Event, Record, origin},
         contract::Subject,
-        machine::{Loop as _, Machine, Next},
+        machine::{Loop as _, Machine},
         plan_execute::{plan_reader, state::TaskState},
         ports::journal::StoredRecord,
         request::Request,
@@ -101,7 +101,7 @@ pub fn journal(data: &[u8]) {
         }
         stored.push(kept);
         // What follows can be told of any state.
-        if let Next::Run(graph) = live.next() {
+        if let Some(graph) = live.next().graph() {
             assert!(!graph.nodes().is_empty());
         }
         let _ = (live.state().view(), live.state().working_set());

@@ -122,11 +122,26 @@ pub(super) fn lines(task: &TaskStatus, look: Look) -> Vec<String> {
         .time_left_ms
         .map(|left| format!(", time left {}", durations::clock(left)))
         .unwrap_or_default();
+    let invalid = match usage.max_invalid_plans {
+        0 => String::new(),
+        allowed => format!(", invalid {}/{allowed}", usage.invalid_plans),
+    };
     let budgets = format!(
-        "plans {}/{}, actions {}/{}{left}",
+        "plans {}/{}{invalid}, actions {}/{}{left}",
         usage.model_calls, usage.max_plans, usage.action_calls, usage.max_actions
     );
     lines.push(format!("  {}", look.faint(&budgets)));
+    if let Some(tokens) = &view.tokens {
+        let tokens = format!(
+            "tokens {} asked, {} answered",
+            tokens.prompt_tokens, tokens.completion_tokens
+        );
+        lines.push(format!("  {}", look.faint(&tokens)));
+    }
+    if let Some(moment) = view.retry_at {
+        let wait = format!("the model failed; it is asked again at {moment}");
+        lines.push(format!("  {}", look.faint(&wait)));
+    }
     if let Some(calls) = calls(&view.calls.total()) {
         lines.push(format!("  {}", look.faint(&calls)));
     }

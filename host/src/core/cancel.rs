@@ -1,6 +1,6 @@
 //! Cancellation, and waiting that it interrupts.
 
-use std::future::Future;
+use std::{future::Future, time::Duration};
 
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -67,6 +67,17 @@ impl Cancel {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancellation.is_cancelled()
+    }
+
+    /// Sleeps.
+    ///
+    /// # Errors
+    /// The cancellation, at once.
+    pub fn sleep(&self, duration: Duration) -> Result<(), Halt> {
+        self.wait(async {
+            tokio::time::sleep(duration).await;
+            Ok(())
+        })
     }
 
     /// Waits for a future; dropping it where the run is cancelled first.

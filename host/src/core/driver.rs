@@ -4,6 +4,8 @@
 //! with their neighbours, but never past an effect: before a Graph with an effect runs, everything up to and with its intent is
 //! durable; before an outcome is journaled, what it was read from is durable too.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -142,6 +144,11 @@ impl<L: Loop> Driver<'_, L> {
                 Next::Done => return Ok(RunEnd::Done),
                 Next::Interrupted(failure) => return Err(failure.into()),
                 Next::Run(graph) => graph,
+                Next::RunAt(moment, graph) => {
+                    self.flush(pending)?;
+                    self.wait_until(moment)?;
+                    graph
+                }
             };
             if machine.graphs() >= GRAPH_BUDGET {
                 return Err(DriverError::GraphBudget.into());
@@ -164,6 +171,15 @@ impl<L: Loop> Driver<'_, L> {
             let outputs = self.run_nodes(machine, &graph)?;
             let calls = self.calls(machine);
             self.record(machine, Event::Finished { outputs, calls }, pending)?;
+        }
+    }
+
+    /// Sleeps on the runtime's timer, so that a cancellation ends it at once.
+    fn wait_until(&self, moment: Timestamp) -> Result<(), Halt> {
+        let left = moment.duration_since(self.clock.now());
+        match Duration::try_from(left) {
+            Ok(left) => self.cancel.sleep(left),
+            Err(_) => Ok(()),
         }
     }
 

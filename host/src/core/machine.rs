@@ -50,10 +50,23 @@ pub trait Loop: Send {
 pub enum Next {
     /// Run this Graph.
     Run(Graph),
+    /// Wait until this moment, then run this Graph. What was recorded is durable meanwhile.
+    RunAt(Timestamp, Graph),
     /// This run ends with an error; a later run may go on.
     Interrupted(ModelFailure),
     /// The task is finished.
     Done,
+}
+
+impl Next {
+    /// What is to be run, at once or later.
+    #[must_use]
+    pub const fn graph(&self) -> Option<&Graph> {
+        match self {
+            Self::Run(graph) | Self::RunAt(_, graph) => Some(graph),
+            Self::Interrupted(_) | Self::Done => None,
+        }
+    }
 }
 
 /// A model's failure that ended a run.

@@ -61,6 +61,10 @@ pub struct Budgets {
     pub max_actions: u32,
     /// Wall time since admission in seconds, pauses included: 1 to 3600.
     pub deadline_seconds: u32,
+    /// Refused plans after which the model is asked again, with what was wrong: 0 to 4. Each attempt counts in `max_plans`
+    /// all the same.
+    #[serde(default)]
+    pub max_invalid_plans: u32,
 }
 
 impl Budgets {
@@ -197,6 +201,11 @@ impl Request {
                 "1 to 3600",
                 (1..=3600).contains(&self.budgets.deadline_seconds),
             ),
+            (
+                "budgets.maxInvalidPlans",
+                "0 to 4",
+                self.budgets.max_invalid_plans <= 4,
+            ),
         ];
         match checks.into_iter().find(|(_, _, holds)| !holds) {
             Some((field, allowed, _)) => Err(RequestError::OutOfBounds { field, allowed }),
@@ -264,6 +273,10 @@ mod tests {
         );
         refused(
             |v| v["budgets"]["deadlineSeconds"] = 3601.into(),
+            "request-out-of-bounds",
+        );
+        refused(
+            |v| v["budgets"]["maxInvalidPlans"] = 5.into(),
             "request-out-of-bounds",
         );
         refused(|v| v["goal"] = "  ".into(), "request-out-of-bounds");

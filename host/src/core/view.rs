@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::metering::CallSums;
+use super::{metering::CallSums, ports::model::Usage};
 
 /// A task at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,6 +22,12 @@ pub struct View {
     pub steps: Vec<StepView>,
     /// Budgets used.
     pub usage: UsageView,
+    /// Tokens of all answers that said so; none where none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Usage>,
+    /// When the model that failed is asked again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_at: Option<Timestamp>,
     /// When it was admitted.
     pub started_at: Option<Timestamp>,
     /// When admission of new plans and actions ends.
@@ -75,6 +81,10 @@ pub struct UsageView {
     pub model_calls: u32,
     /// Model attempts allowed.
     pub max_plans: u32,
+    /// Refused plans after which the model was asked again.
+    pub invalid_plans: u32,
+    /// Refused plans after which the model may be asked again.
+    pub max_invalid_plans: u32,
     /// Tool calls reserved.
     pub action_calls: u32,
     /// Tool calls allowed.

@@ -16,7 +16,7 @@ use crate::{
     core::{
         chain::{Event, Record},
         graph::{Graph, Input, NodeKind},
-        machine::{Machine, Next},
+        machine::Machine,
         plan_execute::{
             operations::{Act, Performing},
             plan_check,
@@ -377,7 +377,7 @@ fn fold(request: &Arc<Request>, stored: &[StoredRecord], audit: &mut TaskAudit) 
             }
         };
         if let Event::Intended { graph } = &read.event {
-            if machine.next() != Next::Run(graph.clone()) {
+            if machine.next().graph() != Some(graph) {
                 audit.find(
                     "intent-differs",
                     format!(

@@ -198,6 +198,7 @@ fn answer(line: &[u8]) -> Result<Answer, String> {
             code: error.code,
             message: error.message,
             retryable: error.retryable,
+            retry_after_millis: None,
         })
     } else {
         serde_json::from_value(value).map(|line: TextLine| Answer::Text {
@@ -272,7 +273,8 @@ mod tests {
                 Answer::Failed {
                     code: "overloaded".into(),
                     message: "later".into(),
-                    retryable: true
+                    retryable: true,
+                    retry_after_millis: None,
                 }
             );
             assert!(heard.is_empty());
@@ -347,6 +349,7 @@ mod tests {
             descriptor,
             working_set: "{}",
             answers,
+            failures: 0,
         }
     }
 

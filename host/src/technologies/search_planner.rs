@@ -321,6 +321,7 @@ mod tests {
             descriptor: &descriptor,
             working_set,
             answers: 0,
+            failures: 0,
         };
         let planner = SearchPlanner::new(Arc::new(domain));
         let checked = planner.check(&prompt);

@@ -11,6 +11,7 @@ pub struct Spending {
     budgets: Budgets,
     model_calls: u32,
     action_calls: u32,
+    invalid_plans: u32,
 }
 
 impl Spending {
@@ -21,6 +22,7 @@ impl Spending {
             budgets,
             model_calls: 0,
             action_calls: 0,
+            invalid_plans: 0,
         }
     }
 
@@ -34,6 +36,12 @@ impl Spending {
     #[must_use]
     pub const fn action_calls(&self) -> u32 {
         self.action_calls
+    }
+
+    /// Refused plans after which the model was asked again.
+    #[must_use]
+    pub const fn invalid_plans(&self) -> u32 {
+        self.invalid_plans
     }
 
     /// The limits.
@@ -80,6 +88,12 @@ impl Spending {
         reserve(&mut self.action_calls, self.budgets.max_actions)
     }
 
+    /// Counts a refused plan; false if it is one too many.
+    #[must_use]
+    pub fn forgive_plan(&mut self) -> bool {
+        reserve(&mut self.invalid_plans, self.budgets.max_invalid_plans)
+    }
+
     fn admit(
         &self,
         started: Timestamp,
@@ -113,7 +127,11 @@ mod tests {
             max_plans: 1,
             max_actions: 0,
             deadline_seconds: 10,
+            max_invalid_plans: 1,
         });
+        assert!(spending.forgive_plan());
+        assert!(!spending.forgive_plan());
+        assert_eq!(spending.invalid_plans(), 1);
         let at = |second| Timestamp::from_second(second).unwrap();
         assert_eq!(spending.admit_plan(at(0), at(9)), Ok(()));
         assert!(spending.reserve_plan());
@@ -133,6 +151,7 @@ mod tests {
             max_plans: 1,
             max_actions: 1,
             deadline_seconds: 10,
+            max_invalid_plans: 0,
         });
         let at = |second| Timestamp::from_second(second).unwrap();
         assert_eq!(spending.admit_action(at(100), at(109)), Ok(()));

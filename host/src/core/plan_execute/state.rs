@@ -16,7 +16,7 @@ use crate::{
         contract::{Completed, OperationKey, Plan, Subject, Violation},
         graph::{Graph, Input},
         machine::{Checkpoint, Loop as _, ModelFailure},
-        ports::journal::Position,
+        ports::{journal::Position, model::Usage},
         request::Request,
     },
     words::{digest::Digest, json::JsonText},
@@ -32,6 +32,13 @@ pub struct TaskState {
     pub(super) position: Position,
     pub(super) spending: Spending,
     pub(super) answers: usize,
+    /// Of the last answers, those that were failures.
+    pub(super) failures: u32,
+    /// When the model may be asked again.
+    pub(super) retry_at: Option<Timestamp>,
+    pub(super) tokens: Option<Usage>,
+    /// Answers that were refused since the last plan was accepted.
+    pub(super) refused: Vec<RefusedAnswer>,
     pub(super) snapshot: Option<JsonText>,
     pub(super) plans: Vec<AcceptedPlan>,
     pub(super) completed: Vec<CompletedStep>,
@@ -102,6 +109,15 @@ pub struct Change {
     pub operation_key: Option<OperationKey>,
 }
 
+/// An answer that was no plan, or one that host or plugin refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RefusedAnswer {
+    /// Its beginning.
+    pub answer: String,
+    /// All that is wrong with it.
+    pub violations: Vec<Violation>,
+}
+
 /// Where a task stands. The index is that of a step in the newest plan.
 #[derive(Debug, Clone)]
 pub(super) enum Stage {
@@ -152,6 +168,10 @@ impl TaskState {
             now: Timestamp::UNIX_EPOCH,
             position: origin,
             answers: 0,
+            failures: 0,
+            retry_at: None,
+            tokens: None,
+            refused: Vec::new(),
             snapshot: None,
             plans: Vec::new(),
             completed: Vec::new(),
@@ -217,6 +237,12 @@ impl TaskState {
     #[must_use]
     pub const fn answers(&self) -> usize {
         self.answers
+    }
+
+    /// How many of them, the last ones, were failures.
+    #[must_use]
+    pub const fn failures(&self) -> u32 {
+        self.failures
     }
 
     /// The step that is being performed or looked for.

@@ -1,12 +1,16 @@
 //! The transitions of a plan-execute task: the one function that live runs and recoveries fold records through.
 
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
     operations::{Checked, Concluded, Outcome, Performance, Seen, output},
     plan_reader, report, stages,
     state::{
-        AcceptedPlan, AdmissionFacts, Change, Claim, CompletedStep, Stage, TaskState, Verdict,
+        AcceptedPlan, AdmissionFacts, Change, Claim, CompletedStep, RefusedAnswer, Stage,
+        TaskState, Verdict,
     },
     stop::StopReason,
     view,
@@ -17,7 +21,7 @@ use crate::{
         contract::{Plan, PlanStatus, Violation},
         graph::Graph,
         machine::{Checkpoint, IllegalTransition, Loop, ModelFailure, Next},
-        ports::model::Answer,
+        ports::model::{Answer, Usage},
         view::View,
     },
     words::{digest::Digest, json::JsonText},
@@ -55,7 +59,13 @@ impl Loop for TaskState {
     fn next(&self) -> Next {
         match &self.stage {
             Stage::Snapshotting => Next::Run(stages::snapshot()),
-            Stage::Planning => Next::Run(stages::plan(self.spending.model_calls() + 1)),
+            Stage::Planning => {
+                let graph = stages::plan(self.spending.model_calls() + 1);
+                match self.retry_at {
+                    Some(moment) => Next::RunAt(moment, graph),
+                    None => Next::Run(graph),
+                }
+            }
             Stage::Executing(_) => match self.performing() {
                 Some(performing) => {
                     Next::Run(stages::step(self.spending.action_calls() + 1, &performing))
@@ -92,6 +102,7 @@ impl Loop for TaskState {
             "plans": plans,
             "completed": completed,
             "changes": self.changes,
+            "refused": self.refused,
         });
         (self.material, set)
     }
@@ -143,8 +154,11 @@ impl TaskState {
             return Err(format!("the stage `{}` cannot begin here", graph.stage()));
         }
         match &self.stage {
-            Stage::Planning if !self.spending.reserve_plan() => {
-                return Err("no model attempt is left to reserve".to_owned());
+            Stage::Planning => {
+                if !self.spending.reserve_plan() {
+                    return Err("no model attempt is left to reserve".to_owned());
+                }
+                self.retry_at = None;
             }
             Stage::Executing(_) if !self.spending.reserve_action() => {
                 return Err("no action is left to reserve".to_owned());
@@ -187,50 +201,8 @@ impl TaskState {
                 Seen::Rejected(message) => self.stop_for(StopReason::StepFailed, message, None),
             },
             Stage::Planning => {
-                self.answers += 1;
-                match output(outputs, stages::ANSWER_AT, sequence)? {
-                    Answer::Failed {
-                        code,
-                        message,
-                        retryable,
-                    } => {
-                        self.stage = Stage::Interrupted(ModelFailure {
-                            code,
-                            message,
-                            retryable,
-                        })
-                    }
-                    Answer::SearchBound { candidates } => {
-                        self.stop_for(
-                            StopReason::PlannerLimit,
-                            format!("the search tried {candidates} plans and stopped at its bound"),
-                            None,
-                        );
-                    }
-                    Answer::Text {
-                        text,
-                        finish_reason,
-                        ..
-                    } => {
-                        let Checked { violations } = output(outputs, stages::CHECKED_AT, sequence)?;
-                        if violations.is_empty() {
-                            let plan =
-                                plan_reader::read(&text, &finish_reason).map_err(|violations| {
-                                    let reasons: Vec<_> = violations
-                                        .into_iter()
-                                        .map(|violation| violation.message)
-                                        .collect();
-                                    IllegalTransition {
-                                        sequence,
-                                        reason: reasons.join("; "),
-                                    }
-                                })?;
-                            self.accept(plan, sequence)?;
-                        } else {
-                            self.stop(StopReason::InvalidPlan, violations);
-                        }
-                    }
-                }
+                let answer = output(outputs, stages::ANSWER_AT, sequence)?;
+                self.answered(answer, outputs, sequence)?;
             }
             Stage::Executing(index) => {
                 let performance: Performance = output(outputs, stages::OUTCOME_AT, sequence)?;
@@ -288,6 +260,104 @@ impl TaskState {
         Ok(())
     }
 
+    fn answered(
+        &mut self,
+        answer: Answer,
+        outputs: &[Value],
+        sequence: u64,
+    ) -> Result<(), IllegalTransition> {
+        self.answers += 1;
+        self.failures = match answer {
+            Answer::Failed { .. } => self.failures + 1,
+            _ => 0,
+        };
+        match answer {
+            Answer::Failed {
+                code,
+                message,
+                retryable,
+                retry_after_millis,
+            } => {
+                self.retry_at = retry_after_millis.and_then(|millis| self.retry_after(millis));
+                if self.retry_at.is_none() {
+                    self.stage = Stage::Interrupted(ModelFailure {
+                        code,
+                        message,
+                        retryable,
+                    });
+                }
+            }
+            Answer::SearchBound { candidates } => {
+                self.stop_for(
+                    StopReason::PlannerLimit,
+                    format!("the search tried {candidates} plans and stopped at its bound"),
+                    None,
+                );
+            }
+            Answer::Text {
+                text,
+                finish_reason,
+                usage,
+            } => {
+                self.count_tokens(usage);
+                let Checked { violations } = output(outputs, stages::CHECKED_AT, sequence)?;
+                if !violations.is_empty() {
+                    self.refuse(&text, violations);
+                    return Ok(());
+                }
+                let plan = plan_reader::read(&text, &finish_reason).map_err(|violations| {
+                    let reasons: Vec<_> = violations
+                        .into_iter()
+                        .map(|violation| violation.message)
+                        .collect();
+                    IllegalTransition {
+                        sequence,
+                        reason: reasons.join("; "),
+                    }
+                })?;
+                self.accept(plan, sequence)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// When the model is asked again, if another attempt may be reserved then.
+    fn retry_after(&self, millis: u64) -> Option<Timestamp> {
+        let wait = SignedDuration::try_from(Duration::from_millis(millis)).ok()?;
+        let moment = self.now.checked_add(wait).ok()?;
+        self.may_ask_at(moment).then_some(moment)
+    }
+
+    fn may_ask_at(&self, moment: Timestamp) -> bool {
+        self.started_at
+            .is_some_and(|started| self.spending.admit_plan(started, moment).is_ok())
+    }
+
+    fn count_tokens(&mut self, usage: Option<Usage>) {
+        if let Some(usage) = usage {
+            let sum = self.tokens.get_or_insert_default();
+            sum.prompt_tokens = sum.prompt_tokens.saturating_add(usage.prompt_tokens);
+            sum.completion_tokens = sum
+                .completion_tokens
+                .saturating_add(usage.completion_tokens);
+        }
+    }
+
+    /// The model is told what is wrong with its plan, or the task stops.
+    fn refuse(&mut self, text: &str, violations: Vec<Violation>) {
+        /// Bytes of a refused answer that the model is shown again.
+        const SHOWN: usize = 16 * 1024;
+        if self.may_ask_at(self.now) && self.spending.forgive_plan() {
+            self.refused.push(RefusedAnswer {
+                answer: text[..text.floor_char_boundary(SHOWN)].to_owned(),
+                violations,
+            });
+            self.material = self.position.head;
+        } else {
+            self.stop(StopReason::InvalidPlan, violations);
+        }
+    }
+
     fn accept(&mut self, plan: Plan, sequence: u64) -> Result<(), IllegalTransition> {
         let snapshot = self.snapshot.clone().ok_or_else(|| IllegalTransition {
             sequence,
@@ -302,6 +372,7 @@ impl TaskState {
             .unwrap_or(u32::MAX)
             .saturating_add(1);
         self.interrupted_plan = None;
+        self.refused.clear();
         self.stage = if plan.steps.is_empty() {
             Stage::Concluding
         } else {

@@ -30,9 +30,13 @@ pub(super) fn of(state: &TaskState) -> View {
         usage: UsageView {
             model_calls: state.spending.model_calls(),
             max_plans: budgets.max_plans,
+            invalid_plans: state.spending.invalid_plans(),
+            max_invalid_plans: budgets.max_invalid_plans,
             action_calls: state.spending.action_calls(),
             max_actions: budgets.max_actions,
         },
+        tokens: state.tokens,
+        retry_at: state.retry_at,
         started_at: state.started_at,
         deadline_at: state
             .started_at

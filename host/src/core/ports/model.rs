@@ -33,6 +33,9 @@ pub struct Prompt<'a> {
     pub working_set: &'a str,
     /// How many answers the journal holds already.
     pub answers: usize,
+    /// How many of them, the last ones, were failures without anything else between them: what a model decides by whether
+    /// to ask for another attempt.
+    pub failures: u32,
 }
 
 /// What a model said.
@@ -57,6 +60,9 @@ pub enum Answer {
         message: String,
         /// Whether trying again may help.
         retryable: bool,
+        /// The same run is to try again so many milliseconds from now, if the budgets have another attempt; none: it ends.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after_millis: Option<u64>,
     },
     /// A search ended at its bound without a plan.
     SearchBound {
@@ -65,8 +71,8 @@ pub enum Answer {
     },
 }
 
-/// Tokens of one call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Tokens of one call, or of several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// Tokens of the prompt.

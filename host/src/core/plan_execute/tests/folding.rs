@@ -35,7 +35,7 @@ fn happen(task: &mut Task, world: World, turn: usize) {
     match task.machine.next() {
         Next::Interrupted(_) => task.resume(),
         Next::Done => (),
-        Next::Run(_) => {
+        Next::Run(_) | Next::RunAt(..) => {
             let stage = task.intend();
             if matches!(world, World::Crash) {
                 task.resume();
@@ -60,6 +60,8 @@ fn happen(task: &mut Task, world: World, turn: usize) {
                         code: "x".to_owned(),
                         message: "x".to_owned(),
                         retryable: true,
+                        // Every other time the run itself tries again.
+                        retry_after_millis: (turn % 2 == 0).then_some(1_000),
                     };
                     task.finish(stages::ANSWER_AT, 4, to_value(&answer));
                 }
@@ -110,7 +112,7 @@ fn happen(task: &mut Task, world: World, turn: usize) {
 proptest! {
     #[test]
     fn folding_a_journal_gives_the_live_state(turns in proptest::collection::vec(world(), 0..60), plans in 1..5_u32, actions in 0..8_u32) {
-        let mut task = Task::with_budgets(plans, actions, 600);
+        let mut task = Task::forgiving(1, plans, actions, 600);
         let mut before = task.state().view().usage;
         for (turn, world) in turns.into_iter().enumerate() {
             happen(&mut task, world, turn);

@@ -12,7 +12,7 @@ use crate::core::{
     plan_execute::{operations::to_value, state::TaskState},
     ports::{
         domain::Domain,
-        model::{Model, Prompt},
+        model::{Answer, Model, Prompt},
     },
     worker::{Moment, Worker, Yield},
 };
@@ -29,6 +29,7 @@ impl InferWorker {
             descriptor: self.domain.descriptor(),
             working_set,
             answers: state.answers(),
+            failures: state.failures(),
         }
     }
 }
@@ -49,6 +50,19 @@ impl Worker<TaskState> for InferWorker {
         let working_set: String = input(inputs, 0)?;
         let prompt = self.prompt(at.state, &working_set);
         let answer = at.cancel.wait(self.model.sample(&prompt, at.deltas))?;
+        if let Answer::Failed {
+            code,
+            message,
+            retry_after_millis: Some(millis),
+            ..
+        } = &answer
+        {
+            tracing::warn!(
+                task = %at.state.request().id,
+                why = message,
+                "the model failed: {code}; if the budgets allow it, it is asked again after {millis} ms"
+            );
+        }
         Ok(to_value(&answer).into())
     }
 }
