@@ -201,9 +201,16 @@ fn a_text_that_is_no_strict_json_is_never_repaired() {
 /// P2: `length` never becomes a plan.
 #[test]
 fn a_complete_plan_counts_only_if_the_answer_ended_by_itself() {
-    for reason in ["length", "content_filter", "tool_calls", "STOP", ""] {
+    for (reason, code) in [
+        ("length", "answer-incomplete"),
+        ("content_filter", "answer-filtered"),
+        ("refusal", "answer-declined"),
+        ("tool_calls", "answer-tool-call"),
+        ("STOP", "answer-incomplete"),
+        ("", "answer-incomplete"),
+    ] {
         let answer = ends(reason, ready(&WHOLE));
-        assert_eq!(refused("stable", answer), ["answer-incomplete"], "{reason}");
+        assert_eq!(refused("stable", answer), [code], "{reason}");
     }
 }
 

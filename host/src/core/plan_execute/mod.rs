@@ -5,6 +5,8 @@ mod evidence;
 pub mod operations;
 pub mod plan_check;
 pub mod plan_reader;
+pub mod plan_schema;
+pub mod prompt;
 pub mod report;
 mod report_markdown;
 mod stages;

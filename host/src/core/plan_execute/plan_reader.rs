@@ -12,6 +12,9 @@ use crate::{
     },
 };
 
+/// The finish reason of an answer in which a model says that it does not answer.
+pub const REFUSAL: &str = "refusal";
+
 /// The most a model's answer may take.
 pub const ANSWER_BOUNDS: JsonBounds = JsonBounds {
     bytes: 256 * 1024,
@@ -40,12 +43,7 @@ pub fn read(text: &str, finish_reason: &str) -> Result<Plan, Vec<Violation>> {
 
 fn read_fields(text: &str, finish_reason: &str) -> Result<Fields, Violation> {
     if finish_reason != "stop" {
-        return Err(refused(
-            "answer-incomplete",
-            format!(
-                "the answer ended with the finish reason {finish_reason:?}; only `stop` is a complete answer"
-            ),
-        ));
+        return Err(unfinished(finish_reason));
     }
     let text = without_fence(text.trim());
     let value = json::parse_strict(text, ANSWER_BOUNDS).map_err(|error| {
@@ -62,6 +60,30 @@ fn read_fields(text: &str, finish_reason: &str) -> Result<Fields, Violation> {
     }
     serde_json::from_value(value)
         .map_err(|error| refused("plan-form", format!("the answer is not a plan: {error}")))
+}
+
+/// Why an answer with another finish reason than `stop` is no plan, whatever its text says.
+fn unfinished(finish_reason: &str) -> Violation {
+    let (code, why) = match finish_reason {
+        "length" => (
+            "answer-incomplete",
+            "the answer reached the limit of its length",
+        ),
+        "content_filter" => (
+            "answer-filtered",
+            "the provider's filter held the answer back",
+        ),
+        REFUSAL => ("answer-declined", "the model declined to answer"),
+        "tool_calls" | "function_call" => (
+            "answer-tool-call",
+            "the model called a tool instead of answering with a plan",
+        ),
+        _ => ("answer-incomplete", "the answer is not complete"),
+    };
+    refused(
+        code,
+        format!("{why}: its finish reason is {finish_reason:?}, and only `stop` makes a plan"),
+    )
 }
 
 /// A plan as a model writes it: unknown fields at the top level are ignored, those inside a step are not.
@@ -235,8 +257,16 @@ mod tests {
 
     #[test]
     fn only_the_finish_reason_stop_is_a_plan() {
-        for reason in ["length", "content_filter", "tool_calls", "", "STOP"] {
-            assert_eq!(read(PLAN, reason).unwrap_err()[0].code, "answer-incomplete");
+        for (reason, code) in [
+            ("length", "answer-incomplete"),
+            ("content_filter", "answer-filtered"),
+            (REFUSAL, "answer-declined"),
+            ("tool_calls", "answer-tool-call"),
+            ("function_call", "answer-tool-call"),
+            ("", "answer-incomplete"),
+            ("STOP", "answer-incomplete"),
+        ] {
+            assert_eq!(read(PLAN, reason).unwrap_err()[0].code, code, "{reason}");
         }
     }
 
