@@ -16,6 +16,7 @@ mod fuzz_component;
 mod outside;
 mod tau2;
 
+mod chat;
 mod checkpoints;
 mod config;
 mod context;
@@ -23,6 +24,9 @@ mod doctor;
 mod fuel;
 mod golden;
 mod ids;
+mod model;
+mod model_config;
+mod model_secrets;
 mod input;
 mod output;
 mod payloads;

@@ -13,6 +13,14 @@ use crate::{host, process};
 /// the terminal, the signals and the exit code its own. All that is printed before goes to standard
 /// error, so that `--format json` leaves one document on standard output.
 pub(crate) fn run(arguments: &[&str]) -> Result<ExitCode> {
+    prepare()?;
+    let mut demo = demo(arguments);
+    eprintln!("running  {}\n", process::line(&demo));
+    Err(demo.exec()).with_context(|| process::not_started(&demo))
+}
+
+/// Builds all that a demo needs, and tells where it is.
+pub(crate) fn prepare() -> Result<Vec<Guest>> {
     GUEST_STD.ensure()?;
     process::run(&mut host::build())?;
     let plugins = guests::build_plugins()?;
@@ -30,10 +38,13 @@ pub(crate) fn run(arguments: &[&str]) -> Result<ExitCode> {
                 .stdout(Stdio::null()),
         )?;
     }
+    Ok(plugins)
+}
 
+/// `wharf demo ARGS`, with or without a `--` before them.
+pub(crate) fn demo(arguments: &[&str]) -> Command {
     let arguments = arguments.strip_prefix(&["--"]).unwrap_or(arguments);
-    let mut demo = Command::new(&wharf);
+    let mut demo = Command::new(host::program("wharf"));
     demo.arg("demo").args(arguments);
-    eprintln!("running  {}\n", process::line(&demo));
-    Err(demo.exec()).with_context(|| process::not_started(&demo))
+    demo
 }

@@ -1,6 +1,6 @@
 //! The project's build tool, called as `cargo xtask COMMAND`.
 //!
-//! One file per command (`demo`, `fuzz`, `measure`, `test`, `guests`), each with one public `run`; below them the
+//! One file per command (`demo`, `demo_http`, `fuzz`, `measure`, `test`, `guests`), each with one public `run`; below them the
 //! pieces they share. Nothing here is part of the product, and nothing here knows a domain.
 
 #![allow(
@@ -11,6 +11,7 @@
 )]
 
 mod demo;
+mod demo_http;
 mod fuzz;
 mod guests;
 mod measure;
@@ -33,6 +34,7 @@ usage: cargo xtask COMMAND
 
   bench [ARGS]     build everything and measure tasks beside a native floor
   demo [ARGS]      build everything and run `wharf demo ARGS`
+  demo-http [ARGS] the same with a model: a server on this machine streams recorded answers
   fuzz [--seconds N]  feed what is read from outside with anything, 20 seconds each
   guests           build the plugins only, into target/plugins
   tau2 [ARGS]      build everything and run the tasks of tau2-bench retail; --help says how to get them
@@ -53,6 +55,7 @@ fn run() -> Result<ExitCode> {
     match words.as_slice() {
         [name @ ("bench" | "tau2"), arguments @ ..] => measure::run(name, arguments),
         ["demo", arguments @ ..] => demo::run(arguments),
+        ["demo-http", arguments @ ..] => demo_http::run(arguments),
         ["fuzz", arguments @ ..] => fuzz::run(arguments),
         ["guests"] => guests::run(),
         ["test"] => test::run(test::Extent::Full),

@@ -2,11 +2,36 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Limits on the SQL of plugins. All are required and none can be zero; each has a test in which it is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SqlLimits {
+    /// As [`CallSqlLimits::rows_per_query`].
+    pub rows_per_query: NonZeroU32,
+    /// As [`CallSqlLimits::bytes_per_call`].
+    pub bytes_per_call: NonZeroU32,
+    /// As [`CallSqlLimits::value_bytes`].
+    pub value_bytes: NonZeroU32,
+    /// As [`CallSqlLimits::sql_millis`].
+    pub sql_millis: NonZeroU32,
+    /// As [`CallSqlLimits::lock_millis`].
+    pub lock_millis: NonZeroU32,
+    /// As [`DatabaseLimits::install_millis`].
+    pub install_millis: NonZeroU32,
+    /// As [`DatabaseLimits::busy_millis`].
+    pub busy_millis: NonZeroU32,
+    /// As [`DatabaseLimits::heap_bytes`].
+    pub heap_bytes: NonZeroU64,
+    /// As [`DatabaseLimits::workspace_bytes`].
+    pub workspace_bytes: NonZeroU64,
+}
+
+/// Of [`SqlLimits`], what each plugin may be given its own of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CallSqlLimits {
     /// Rows that one query may return.
     pub rows_per_query: NonZeroU32,
     /// Bytes that the queries of one call may return together, column names included.
@@ -21,6 +46,12 @@ pub struct SqlLimits {
     /// statement is interrupted at that moment; what the plugin itself computes is bounded by its own time limit, and
     /// the operation is then rolled back.
     pub lock_millis: NonZeroU32,
+}
+
+/// Of [`SqlLimits`], what holds for the database of a workspace, whoever uses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DatabaseLimits {
     /// Milliseconds that one migration or one seed may take.
     pub install_millis: NonZeroU32,
     /// Milliseconds to wait for another process that holds the file.
@@ -30,36 +61,6 @@ pub struct SqlLimits {
     pub heap_bytes: NonZeroU64,
     /// Bytes that a workspace's business database may have, the host's tables included. Beyond them nothing is added, and
     /// the operation that would add it is rolled back; to read, to change in place and to delete goes on.
-    pub workspace_bytes: NonZeroU64,
-}
-
-/// Of [`SqlLimits`], what each plugin may be given its own of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CallSqlLimits {
-    /// As [`SqlLimits::rows_per_query`].
-    pub rows_per_query: NonZeroU32,
-    /// As [`SqlLimits::bytes_per_call`].
-    pub bytes_per_call: NonZeroU32,
-    /// As [`SqlLimits::value_bytes`].
-    pub value_bytes: NonZeroU32,
-    /// As [`SqlLimits::sql_millis`].
-    pub sql_millis: NonZeroU32,
-    /// As [`SqlLimits::lock_millis`].
-    pub lock_millis: NonZeroU32,
-}
-
-/// Of [`SqlLimits`], what holds for the database of a workspace, whoever uses it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DatabaseLimits {
-    /// As [`SqlLimits::install_millis`].
-    pub install_millis: NonZeroU32,
-    /// As [`SqlLimits::busy_millis`].
-    pub busy_millis: NonZeroU32,
-    /// As [`SqlLimits::heap_bytes`].
-    pub heap_bytes: NonZeroU64,
-    /// As [`SqlLimits::workspace_bytes`].
     pub workspace_bytes: NonZeroU64,
 }
 

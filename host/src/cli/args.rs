@@ -22,6 +22,7 @@ Exit codes:
 
 Environment:
   WHARF_LOG             what is logged to standard error, such as `info` or `wharf=debug`; default `warn`
+  WHARF__TABLE__KEY     a key of the configuration, such as WHARF__DEFAULTS__PLANNER
   WHARF_REDIS_PASSWORD  the password of a Redis whose address has none; others can read command lines
   NO_COLOR              no colours
   XDG_CACHE_HOME        where compiled plugins are kept, in the folder `wharf`";
@@ -59,7 +60,7 @@ pub(super) enum Command {
     Status(LookArgs),
     /// Verifies a workspace offline and changes nothing.
     Audit(AuditArgs),
-    /// Tries what this machine offers: Redis, disk, SQLite, compile cache, sandbox, processor.
+    /// Tries what this machine offers: Redis, disk, SQLite, compile cache, sandbox, processor, servers of models.
     Doctor(DoctorArgs),
     /// Looks at plugins.
     Plugin {

@@ -19,7 +19,7 @@ use super::{
 /// Verifies the task that is named, or all.
 pub(super) fn run(session: &Session, arguments: &AuditArgs) -> Result<Reply, Error> {
     let directory = &arguments.look.dir;
-    let config = arguments.config.read()?;
+    let config = arguments.config.read(&session.environment)?.config;
     let cache = drive::compile_cache(session);
     let report = host::audit(
         directory,

@@ -14,11 +14,13 @@ use super::{
     Session,
     answer::{Answer, Reply},
     args::directory,
+    config::{ConfigArgs, Configured},
     context::{ContextChoice, context},
     error::CliError,
     escape::escaped,
     exit::Exit,
     look::Look,
+    model,
 };
 
 /// Arguments of `doctor`.
@@ -30,6 +32,8 @@ pub(super) struct DoctorArgs {
     /// A Redis to be tried, at `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`.
     #[arg(long, value_name = "embedded|ADDRESS", default_value = "embedded", value_parser = context())]
     context: ContextChoice,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 /// Tries everything.
@@ -39,6 +43,9 @@ pub(super) fn run(session: &Session, arguments: &DoctorArgs) -> Result<Reply, Er
     let mut examination = Examination::of(arguments.dir.clone().unwrap_or_else(temporary));
     examination.compile_cache = environment.compile_cache.clone();
     examination.redis = arguments.context.address(environment)?;
+    let Configured { config, folder } = arguments.config.read(environment)?;
+    let client = |(name, settings): (&String, _)| (name.clone(), model::client(settings, &folder));
+    examination.models = config.providers.iter().map(client).collect();
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build()

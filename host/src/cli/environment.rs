@@ -19,6 +19,8 @@ pub(super) struct Environment {
     pub(super) log_filter: Option<String>,
     /// `WHARF_REDIS_PASSWORD`: for a Redis whose address has none.
     pub(super) redis_password: Option<Secret>,
+    /// `WHARF__...`: keys of the configuration, and what they are to be.
+    pub(super) config: Vec<(String, String)>,
     /// `NO_COLOR`: colours are not wanted.
     pub(super) no_colour: bool,
     /// `TERM=dumb`, or no `TERM`: the terminal obeys no escape codes.
@@ -49,10 +51,26 @@ impl Environment {
             temporary: std::env::temp_dir(),
             log_filter: text("WHARF_LOG"),
             redis_password: text("WHARF_REDIS_PASSWORD").map(Secret::new),
+            config: std::env::vars_os()
+                .filter_map(|(name, value)| {
+                    let name = name.into_string().ok()?;
+                    let value = value.to_string_lossy().into_owned();
+                    name.starts_with("WHARF__").then_some((name, value))
+                })
+                .collect(),
             no_colour: variable("NO_COLOR").is_some(),
             dumb: text("TERM").is_none_or(|terminal| terminal == "dumb"),
             unicode: locale.is_some_and(|locale| is_utf8(&locale)),
         }
+    }
+
+    /// What the variable of that name holds, whose name a configuration gives: a secret.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the command line reads the environment, and reads it here alone"
+    )]
+    pub(super) fn secret(name: &str) -> Option<String> {
+        std::env::var(name).ok()
     }
 }
 

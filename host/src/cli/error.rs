@@ -35,9 +35,9 @@ pub(super) enum CliError {
     /// `--context` is neither `embedded` nor an address.
     #[error("invalid value for '--context'")]
     UnknownContext,
-    /// `--planner model`.
-    #[error("the planner `model` is not available")]
-    NoModel,
+    /// The planner is a model, and the configuration does not say which.
+    #[error("no model is configured")]
+    NoModel { providers: Vec<String> },
     /// A file handed in cannot be read.
     #[error("the {what} {} cannot be read", path.display())]
     Unreadable {
@@ -102,9 +102,13 @@ impl Fault for CliError {
                 "usage",
                 "leave `--context` out, or name `embedded` or redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]",
             ),
-            Self::NoModel => input(
-                "planner-not-available",
-                "use `--planner search`, or `--planner script:FILE` with a model's answers",
+            Self::NoModel { providers } if providers.is_empty() => input(
+                "no-provider",
+                "write a table [providers.NAME] with `base_url` and `model` into a file and name it with `--config`, or use `--planner search`; docs/models.md has examples",
+            ),
+            Self::NoModel { .. } => input(
+                "no-provider",
+                "write `provider = \"NAME\"` under [defaults], or set WHARF__DEFAULTS__PROVIDER",
             ),
             Self::Unreadable { .. } => input(
                 "file-unreadable",
@@ -162,7 +166,13 @@ impl Fault for CliError {
             Self::UnknownContext => {
                 Some("it is neither `embedded` nor a `redis://` address".into())
             }
-            Self::NoModel => Some("it is not in this version".into()),
+            Self::NoModel { providers } if providers.is_empty() => {
+                Some("the configuration has no provider".into())
+            }
+            Self::NoModel { providers } => Some(format!(
+                "it has several providers, and none is the default: {}",
+                providers.join(", ")
+            )),
             Self::Config { fault, .. } => fault.why(),
             Self::TooLarge { limit, .. } => Some(format!("{limit} bytes are allowed")),
             Self::DirectoryTaken { .. } => Some("each demo wants a fresh workspace".into()),

@@ -38,6 +38,7 @@ mod durations;
 mod error;
 mod escape;
 mod look;
+mod model;
 mod step_list;
 mod summary;
 

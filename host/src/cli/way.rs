@@ -9,25 +9,28 @@ use clap::{
 use wharf::{
     Checkpoint, Config, Error, PlanExecute, Planner,
     core::ports::context::Context,
+    host::PlannerName,
     technologies::{redis_context::RedisContext, script_planner::ScriptPlanner},
 };
 
 use super::{
-    config::ConfigArgs,
+    config::{ConfigArgs, Configured},
     context::{ContextChoice, context},
     environment::Environment,
-    error::CliError,
+    model,
 };
 
 /// As typed.
 #[derive(Debug, Args)]
 pub(super) struct WayArgs {
-    /// Who proposes plans: `search` needs no model; `script:FILE` holds a model's answers, one JSON object per line.
-    #[arg(long, value_name = "search|script:FILE", default_value = "search", value_parser = OsStringValueParser::new().try_map(planner))]
-    planner: PlannerChoice,
+    /// Who proposes plans: `search` needs no model; `script:FILE` holds a model's answers, one JSON object per line; `model` is
+    /// one of a provider in the configuration. Default: the configuration's, else `search`.
+    #[arg(long, value_name = "search|script:FILE|model", value_parser = OsStringValueParser::new().try_map(planner))]
+    planner: Option<PlannerName>,
     /// Where working sets are kept while the task runs: in memory, or in a Redis at `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`.
-    #[arg(long, value_name = "embedded|ADDRESS", default_value = "embedded", value_parser = context())]
-    context: ContextChoice,
+    /// Default: the configuration's, else `embedded`.
+    #[arg(long, value_name = "embedded|ADDRESS", value_parser = context())]
+    context: Option<ContextChoice>,
     /// Stops when a plan was accepted, before its effects; when one step was completed; or when the report is durable, before
     /// anything is published.
     #[arg(long, value_name = "CHECKPOINT", value_enum)]
@@ -49,13 +52,26 @@ pub(super) struct Way {
 }
 
 impl WayArgs {
-    /// Reads the script, where one is named. Writes nothing, connects to nothing.
+    /// Reads the configuration, and the script, where one is named. Writes nothing, connects to nothing.
     pub(super) fn resolve(&self, environment: &Environment) -> Result<Way, Error> {
-        let address = self.context.address(environment)?;
-        let planner = match &self.planner {
-            PlannerChoice::Search => Planner::Search,
-            PlannerChoice::Script(path) => Planner::Model(Arc::new(ScriptPlanner::read(path)?)),
-            PlannerChoice::Model => return Err(CliError::NoModel.into()),
+        let Configured { config, folder } = self.config.read(environment)?;
+        let address = match (&self.context, &config.defaults.context) {
+            (Some(typed), _) => typed.address(environment)?,
+            (None, Some(default)) => {
+                ContextChoice::from(OsString::from(default)).address(environment)?
+            }
+            (None, None) => None,
+        };
+        let planner = match (&self.planner, &config.defaults.planner) {
+            (Some(typed), _) => typed.clone(),
+            (None, Some(PlannerName::Script(file))) => PlannerName::Script(folder.join(file)),
+            (None, Some(name)) => name.clone(),
+            (None, None) => PlannerName::Search,
+        };
+        let planner = match &planner {
+            PlannerName::Search => Planner::Search,
+            PlannerName::Script(path) => Planner::Model(Arc::new(ScriptPlanner::read(path)?)),
+            PlannerName::Model => Planner::Model(Arc::new(model::planner(&config, &folder)?)),
         };
         let stop_after = self.stop_after.map(|stop| match stop {
             StopAfter::Plan => Checkpoint::Plan,
@@ -66,16 +82,9 @@ impl WayArgs {
             pattern: PlanExecute::new(planner),
             context: address.map(|address| Arc::new(RedisContext::new(address)) as _),
             stop_after,
-            config: self.config.read()?,
+            config,
         })
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum PlannerChoice {
-    Search,
-    Script(PathBuf),
-    Model,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -86,10 +95,10 @@ enum StopAfter {
     Report,
 }
 
-fn planner(typed: OsString) -> Result<PlannerChoice, &'static str> {
+fn planner(typed: OsString) -> Result<PlannerName, &'static str> {
     match typed.to_str() {
-        Some("search") => return Ok(PlannerChoice::Search),
-        Some("model") => return Ok(PlannerChoice::Model),
+        Some("search") => return Ok(PlannerName::Search),
+        Some("model") => return Ok(PlannerName::Model),
         _ => (),
     }
     let file = typed
@@ -98,8 +107,8 @@ fn planner(typed: OsString) -> Result<PlannerChoice, &'static str> {
         .filter(|file| !file.is_empty());
     // Whatever follows a prefix of ASCII is as the operating system gave it.
     file.and_then(path)
-        .map(PlannerChoice::Script)
-        .ok_or("it is `search`, or `script:` and a file")
+        .map(PlannerName::Script)
+        .ok_or("it is `search`, `model`, or `script:` and a file")
 }
 
 #[cfg(unix)]
@@ -119,28 +128,13 @@ mod tests {
 
     #[test]
     fn a_planner_is_a_name_or_a_script() {
-        assert_eq!(planner("search".into()), Ok(PlannerChoice::Search));
-        assert_eq!(planner("model".into()), Ok(PlannerChoice::Model));
+        assert_eq!(planner("search".into()), Ok(PlannerName::Search));
+        assert_eq!(planner("model".into()), Ok(PlannerName::Model));
         assert_eq!(
             planner("script:a:b.jsonl".into()),
-            Ok(PlannerChoice::Script("a:b.jsonl".into()))
+            Ok(PlannerName::Script("a:b.jsonl".into()))
         );
         assert!(planner("script:".into()).is_err());
         assert!(planner("Search".into()).is_err());
-    }
-
-    #[test]
-    fn what_belongs_to_a_later_version_is_refused_as_bad_input() {
-        let way = WayArgs {
-            planner: PlannerChoice::Model,
-            context: ContextChoice::Embedded,
-            stop_after: None,
-            config: ConfigArgs::none(),
-        };
-        let error = way.resolve(&Environment::read()).err().unwrap();
-        assert_eq!(
-            (error.code(), error.kind()),
-            ("planner-not-available", wharf::Kind::InvalidInput)
-        );
     }
 }

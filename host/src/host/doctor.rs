@@ -11,6 +11,7 @@ use crate::{
     plugin,
     sqlite::probe::commit_times,
     technologies::{
+        chat::ChatClient,
         disk_probe::sync_times,
         file_error::{Action, FileError},
         redis_address::RedisAddress,
@@ -19,16 +20,23 @@ use crate::{
     },
     words::{
         clock::{Clock, SystemClock},
-        error::Error,
+        error::{Error, Facts, Fault, Kind},
         id::RunId,
+        stopwatch::Stopwatch,
     },
 };
 
 /// A sync that is faster than this did not wait for a disk.
 const PLAUSIBLE_SYNC: Duration = Duration::from_micros(20);
 
+/// What the probe of a server of models is called.
+const MODEL: &str = "model-endpoint";
+
+/// For a server of models, which has only a list to give.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// What is looked at.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct Examination {
     /// Where workspaces are to be; files are made there and removed again.
@@ -37,6 +45,8 @@ pub struct Examination {
     pub compile_cache: Option<PathBuf>,
     /// A Redis, if one is wanted.
     pub redis: Option<RedisAddress>,
+    /// Servers of models by their names, as far as clients of them could be made.
+    pub models: Vec<(String, Result<ChatClient, Error>)>,
 }
 
 /// One thing that was tried.
@@ -56,19 +66,21 @@ pub struct Probe {
 }
 
 impl Examination {
-    /// Of a directory, without a compile cache or a Redis.
+    /// Of a directory, without a compile cache, a Redis or a model.
     #[must_use]
     pub fn of(directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
             compile_cache: None,
             redis: None,
+            models: Vec::new(),
         }
     }
 
     /// Tries everything, one after the other, so that no measurement disturbs another. Ten seconds at the most, unless the disk
-    /// hangs.
-    pub async fn run(self) -> Vec<Probe> {
+    /// hangs; and ten more for each server of models.
+    pub async fn run(mut self) -> Vec<Probe> {
+        let models = std::mem::take(&mut self.models);
         let examination = Arc::new(self);
         let mut probes = vec![examination.redis().await];
         for probe in [
@@ -88,10 +100,12 @@ impl Examination {
                 },
             }
         }
-        probes.push(Probe::not_asked(
-            "model-endpoint",
-            "no provider of models is part of this version",
-        ));
+        if models.is_empty() {
+            probes.push(Probe::not_asked(MODEL, "no provider is configured"));
+        }
+        for (name, client) in models {
+            probes.push(model(&name, client).await);
+        }
         probes
     }
 
@@ -236,6 +250,55 @@ impl Probe {
             unit: Some(unit),
             detail,
         }
+    }
+}
+
+/// Asks a server for its list of models, which costs no tokens.
+async fn model(name: &str, client: Result<ChatClient, Error>) -> Probe {
+    let watch = Stopwatch::start();
+    let tried = match &client {
+        Err(_) => None,
+        Ok(client) => Some(tokio::time::timeout(PATIENCE, client.probe()).await),
+    };
+    let time = watch.elapsed();
+    let tried = match (client, tried) {
+        (Err(error), _) => Err(error),
+        (Ok(client), Some(Ok(Ok(found)))) => Ok((client, found)),
+        (Ok(_), Some(Ok(Err(fault)))) => Err(fault.into()),
+        (Ok(_), Some(Err(_)) | None) => Err(NoAnswer.into()),
+    };
+    let mut probe = Probe::of(MODEL, tried, |(client, found)| {
+        let settings = client.settings();
+        let model = &settings.model;
+        let detail = match (found.models, found.listed) {
+            (Some(count), Some(false)) => {
+                format!("lists {count} models, and `{model}` is not among them")
+            }
+            (Some(count), _) => format!("lists {count} models, `{model}` among them"),
+            (None, _) => format!("has no list of models; whether it has `{model}` was not tried"),
+        };
+        (time, "ms", format!("{} {detail}", settings.base_url))
+    });
+    probe.detail = format!("{name}: {}", probe.detail);
+    probe
+}
+
+/// A server of models did not answer a doctor in time.
+#[derive(Debug, thiserror::Error)]
+#[error("the model's server does not answer")]
+struct NoAnswer;
+
+impl Fault for NoAnswer {
+    fn facts(&self) -> Facts {
+        Facts::new(
+            "model-no-answer",
+            Kind::Unavailable,
+            "check `base_url` and the network",
+        )
+    }
+
+    fn why(&self) -> Option<String> {
+        Some(format!("nothing came for {} s", PATIENCE.as_secs()))
     }
 }
 

@@ -19,7 +19,9 @@ mod workspace_context;
 
 pub use audit::{AuditReport, Finding, TaskAudit, audit};
 pub use builder::{Host, HostBuilder};
-pub use config::{Config, ConfigError, MAX_CONFIG_BYTES};
+pub use config::{
+    Config, ConfigError, Defaults, MAX_CONFIG_BYTES, Overrides, PlannerName, config_schema,
+};
 pub use doctor::{Examination, Probe};
 pub use limits::{Allowance, HostLimits};
 pub use status::{TaskStatus, status, tasks};

@@ -6,6 +6,7 @@
 
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fault::LoadError;
@@ -13,7 +14,7 @@ use crate::words::json::JsonBounds;
 
 /// What one plugin may use. Every field is per call, unless it says otherwise; a fresh sandbox starts at nothing. Its
 /// serialized form has the same names, takes no other and misses none but `fuel`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PluginLimits {
     /// Bytes of the component file.
@@ -75,7 +76,7 @@ pub struct PluginLimits {
 }
 
 /// What the engine sets aside. A plugin's own limits must lie within.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EngineLimits {
     /// Sandboxes that exist at the same time; a call that would need one more waits for its turn. The plugins that wait are

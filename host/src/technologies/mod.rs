@@ -1,10 +1,11 @@
-//! What stands behind the ports: files, both Contexts, and the planners that need no network.
+//! What stands behind the ports: files, both Contexts, the planners that need no network, and the client of those that do.
 //!
 //! Each file is one technology or one of its parts; they know the words and the ports, and nothing above them.
 //! Databases and plugins have folders of their own.
 
 pub mod admission;
 pub mod archive;
+pub mod chat;
 #[cfg(test)]
 pub(crate) mod context_conformance;
 pub mod disk_probe;
@@ -16,6 +17,7 @@ pub mod file_error;
 #[cfg(test)]
 mod fixtures;
 pub mod journal;
+pub mod model_planner;
 pub mod policy_file;
 pub mod redis_address;
 pub mod redis_context;

@@ -45,14 +45,19 @@ impl RedisAddress {
         )))
     }
 
+    /// Whether it names a password.
+    #[must_use]
+    pub fn has_password(&self) -> bool {
+        self.0.redis_settings().password().is_some()
+    }
+
     /// With this password, where the address has none.
     #[must_use]
     pub fn or_password(self, password: &str) -> Self {
-        let settings = self.0.redis_settings();
-        if settings.password().is_some() {
+        if self.has_password() {
             return self;
         }
-        let settings = settings.clone().set_password(password);
+        let settings = self.0.redis_settings().clone().set_password(password);
         Self(self.0.set_redis_settings(settings))
     }
 

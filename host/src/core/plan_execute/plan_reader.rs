@@ -12,6 +12,12 @@ use crate::{
     },
 };
 
+/// The finish reason of an answer that the provider held back.
+pub const CONTENT_FILTER: &str = "content_filter";
+
+/// The finish reason of an answer in which a model calls tools.
+pub const TOOL_CALLS: &str = "tool_calls";
+
 /// The finish reason of an answer in which a model says that it does not answer.
 pub const REFUSAL: &str = "refusal";
 
@@ -69,12 +75,12 @@ fn unfinished(finish_reason: &str) -> Violation {
             "answer-incomplete",
             "the answer reached the limit of its length",
         ),
-        "content_filter" => (
+        CONTENT_FILTER => (
             "answer-filtered",
             "the provider's filter held the answer back",
         ),
         REFUSAL => ("answer-declined", "the model declined to answer"),
-        "tool_calls" | "function_call" => (
+        TOOL_CALLS | "function_call" => (
             "answer-tool-call",
             "the model called a tool instead of answering with a plan",
         ),
