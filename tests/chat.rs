@@ -56,16 +56,18 @@ fn client(settings: ChatSettings) -> ChatClient {
 }
 
 fn request() -> ChatRequest {
-    let mut request = ChatRequest::default();
-    request.messages = vec![
-        ChatMessage::System("Answer in JSON.".into()),
-        ChatMessage::User("What now?".into()),
-    ];
-    request.schema = Some(AnswerSchema {
-        name: "answer".into(),
-        schema: json!({ "type": "object", "additionalProperties": false }),
-    });
-    request
+    ChatRequest {
+        messages: vec![
+            ChatMessage::System("Answer in JSON.".into()),
+            ChatMessage::User("What now?".into()),
+        ],
+        schema: Some(AnswerSchema {
+            name: "answer".into(),
+            schema: json!({ "type": "object", "additionalProperties": false }),
+            strict: true,
+        }),
+        ..ChatRequest::default()
+    }
 }
 
 fn run<T>(future: impl Future<Output = T>) -> T {

@@ -341,7 +341,7 @@ fn a_wrong_file_is_bad_input_and_nothing_is_done() {
         "{what}"
     );
     assert!(why.contains("nonzero"), "{why}");
-    assert!(fix.contains("docs/security.md"), "{fix}");
+    assert!(fix.contains("docs/wharf.example.toml"), "{fix}");
     assert!(workspace.files().is_empty());
     let missing = wharf("audit")
         .dir(workspace.path())

@@ -101,7 +101,7 @@ fn a_model_plans_and_plans_again_over_http() {
     assert_eq!(second["changes"][0]["code"], "environment-changed");
 
     let status = wharf("status").dir(workspace.path()).json().run().exits(0);
-    let tokens = &status.document()["tasks"][0]["view"]["tokens"];
+    let tokens = &status.document()["tasks"][0]["tokens"];
     let usage = |member: &str| tokens[member].as_u64().unwrap();
     assert!(
         usage("promptTokens") > 0 && usage("completionTokens") > 0,
@@ -168,7 +168,8 @@ fn a_failure_that_may_pass_is_tried_again_and_each_attempt_counts() {
 
 #[test]
 fn attempts_end_with_the_retries_of_the_provider() {
-    let server = Server::start((0..5).map(|_| busy(503)).collect()).unwrap();
+    let server = Server::start((0..4).map(|_| busy(503)).collect()).unwrap();
+    server.push(streamed(&ready(&WHOLE)));
     let (workspace, ran) = run_with(&server, "stable", &json!({"maxPlans": 5}));
     let [what, why, _] = ran.refusal(1, "model-failed");
     assert!(
@@ -176,11 +177,9 @@ fn attempts_end_with_the_retries_of_the_provider() {
         "{what} {why}"
     );
     assert_eq!(server.received().len(), 3);
-    // A resume begins to count anew, and what it spends is counted in the task's budget.
-    server.push(streamed(&ready(&WHOLE)));
-    let resumed = || wharf("resume").dir(workspace.path()).model(&server).json();
-    let report = report(&resumed().run().exits(11));
-    assert_eq!(report["stopReason"], "max-plans");
+    // A new run has its own retries, and the task its one budget.
+    let resumed = wharf("resume").dir(workspace.path()).model(&server).json();
+    assert_eq!(report(&resumed.run().exits(0))["usage"]["modelCalls"], 5);
     assert_eq!(server.received().len(), 5);
     audited(&workspace);
 }
@@ -303,7 +302,7 @@ fn a_refused_plan_is_explained_to_the_model_as_often_as_the_budget_allows() {
     assert_eq!(refused[1]["answer"], "{\"goal\":");
     assert_eq!(refused[1]["violations"][0]["code"], "answer-incomplete");
     let status = wharf("status").dir(workspace.path()).json().run().exits(0);
-    let usage = &status.document()["tasks"][0]["view"]["usage"];
+    let usage = &status.document()["tasks"][0]["usage"];
     assert_eq!(
         (&usage["invalidPlans"], &usage["maxInvalidPlans"]),
         (&json!(2), &json!(2))
@@ -363,7 +362,7 @@ fn a_kill_while_the_next_attempt_is_waited_for_changes_nothing_about_it() {
     let mut child = command.spawn().unwrap();
     let waiting = || {
         let status = wharf("status").dir(workspace.path()).json().run();
-        status.code == Some(0) && status.document()["tasks"][0]["view"]["retryAt"].is_string()
+        status.code == Some(0) && status.document()["tasks"][0]["retryAt"].is_string()
     };
     assert!(server.wait_for(1, PATIENCE));
     while !waiting() {

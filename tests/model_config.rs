@@ -144,7 +144,7 @@ fn what_is_wrong_is_refused_with_its_key_its_reason_and_what_to_write() {
         (
             format!("[providers.a]\n{base}max_tokens = 'many'\n"),
             "`providers.a.max_tokens`",
-            "integer",
+            "u32",
         ),
         (
             format!("[providers.a]\n{base}response_format = 'xml'\n"),

@@ -118,11 +118,11 @@ fn a_stream_may_end_with_its_body_and_without_a_last_event() {
 #[test]
 fn an_answer_that_is_whole_does_not_suffer_from_how_its_connection_ends() {
     for end in [Piece::Close, Piece::Reset] {
-        let reply = Reply::sse([text("a"), finish("stop")]).piece(end);
+        let reply = Reply::sse([text("a"), finish("stop")]).then(end);
         assert_eq!(ask_for(reply).answer().text, "a");
     }
     let server = start(vec![
-        Reply::sse([text("a"), finish("stop")]).piece(Piece::Hang),
+        Reply::sse([text("a"), finish("stop")]).then(Piece::Hang),
     ]);
     let mut settings = settings(&server);
     settings.idle_timeout_ms = 200;
@@ -136,7 +136,7 @@ fn nothing_after_the_last_event_is_waited_for_or_read() {
         Piece::Hang,
     ];
     let [late, hang] = after;
-    let server = start(vec![Reply::chat_stream("a", 1).piece(late).piece(hang)]);
+    let server = start(vec![Reply::chat_stream("a", 1).then(late).then(hang)]);
     assert_eq!(ask(&client(settings(&server))).answer().text, "a");
     assert!(server.wait_closed(0, super::PATIENCE));
 }
@@ -284,8 +284,8 @@ fn a_cut_answer_is_not_used() {
     for reply in [
         Reply::sse(half.clone()),
         Reply::sse(half.clone()).framing(Framing::UntilClose),
-        Reply::sse(half.clone()).piece(Piece::Close),
-        Reply::sse(half.clone()).piece(Piece::Reset),
+        Reply::sse(half.clone()).then(Piece::Close),
+        Reply::sse(half.clone()).then(Piece::Reset),
         Reply::sse(half).framing(Framing::ContentLengthOf(100_000)),
         Reply::json(200, &json!(null))
             .pieces(vec![Piece::Bytes(json.to_vec())])

@@ -42,7 +42,7 @@ fn a_server_that_says_nothing_meets_the_first_bound() {
         // Not even a head.
         Reply::wire(vec![Piece::Hang]),
         // A head and no body.
-        Reply::sse(Vec::<String>::new()).piece(Piece::Hang),
+        Reply::sse(Vec::<String>::new()).then(Piece::Hang),
         Reply::json(200, &json!({}))
             .pieces(vec![Piece::Hang])
             .framing(Framing::Chunked),
@@ -61,7 +61,7 @@ fn a_server_that_says_nothing_meets_the_first_bound() {
 fn the_first_bound_counts_from_the_beginning_of_the_attempt() {
     let refusal = Reply::error(400, "response_format is unknown");
     let slow = |reply: Reply| {
-        let mut pieces = vec![Piece::Wait(Duration::from_millis(400))];
+        let mut pieces = vec![Piece::Wait(Duration::from_millis(600))];
         pieces.extend(reply.pieces.clone());
         reply.pieces(pieces)
     };
@@ -72,7 +72,7 @@ fn the_first_bound_counts_from_the_beginning_of_the_attempt() {
     ];
     let server = start(replies);
     let mut settings = settings(&server);
-    settings.first_byte_timeout_ms = 700;
+    settings.first_byte_timeout_ms = 1_000;
     let fault = ask(&client(settings)).fault();
     assert_eq!(fault.code(), "model-first-byte-timeout");
 }
@@ -80,9 +80,9 @@ fn the_first_bound_counts_from_the_beginning_of_the_attempt() {
 #[test]
 fn a_server_that_stops_in_the_middle_meets_the_second_bound() {
     for reply in [
-        Reply::sse([text("a")]).piece(Piece::Hang),
+        Reply::sse([text("a")]).then(Piece::Hang),
         Reply::json(200, &json!({}))
-            .piece(Piece::Hang)
+            .then(Piece::Hang)
             .framing(Framing::Chunked),
     ] {
         let fault = fault(reply, |it| it.idle_timeout_ms = 300);
@@ -110,12 +110,12 @@ fn a_server_that_drips_meets_the_last_bound() {
 
 #[test]
 fn a_slow_server_within_the_bounds_is_waited_for() {
-    let reply = Reply::chat_stream("slowly", 1).drip(Duration::from_millis(60));
+    let reply = Reply::chat_stream("slowly", 1).drip(Duration::from_millis(200));
     let server = start(vec![reply]);
     let mut settings = settings(&server);
     // Less than the whole takes.
-    settings.idle_timeout_ms = 400;
-    settings.first_byte_timeout_ms = 400;
+    settings.idle_timeout_ms = 1_500;
+    settings.first_byte_timeout_ms = 1_500;
     assert_eq!(ask(&client(settings)).answer().text, "slowly");
 }
 
@@ -231,7 +231,7 @@ fn an_error_is_read_to_a_bound_and_for_a_time() {
 fn who_does_not_want_the_answer_any_more_closes_the_connection() {
     let replies = vec![
         Reply::wire(vec![Piece::Hang]),
-        Reply::sse([text("a")]).piece(Piece::Hang),
+        Reply::sse([text("a")]).then(Piece::Hang),
     ];
     let server = start(replies);
     let client = Arc::new(client(settings(&server)));

@@ -44,7 +44,7 @@ fn a_body_is_exactly_this() {
         (received.method.as_str(), received.target.as_str()),
         ("POST", "/v1/chat/completions")
     );
-    insta::assert_snapshot!(String::from_utf8(received.body.clone()).unwrap(), @"");
+    insta::assert_snapshot!(String::from_utf8(received.body.clone()).unwrap(), @r##"{"max_tokens":500,"messages":[{"content":"Answer in JSON.","role":"system"},{"content":"What now?","role":"user"},{"content":null,"role":"assistant","tool_calls":[{"function":{"arguments":"{\"at\": 7}","name":"look"},"id":"c1","type":"function"}]},{"content":"Nothing \u001b \"there\" ✓","role":"tool","tool_call_id":"c1"}],"model":"test-model","provider":{"order":["a","b"]},"response_format":{"json_schema":{"name":"answer","schema":{"additionalProperties":false,"type":"object"},"strict":true},"type":"json_schema"},"seed":7,"stream":true,"stream_options":{"include_usage":true},"temperature":0.0,"tools":[{"function":{"description":"Looks at a place.","name":"look","parameters":{"properties":{"at":{"type":"integer"}},"type":"object"}},"type":"function"}],"top_p":0.5}"##);
 }
 
 #[test]

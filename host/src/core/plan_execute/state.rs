@@ -32,7 +32,7 @@ pub struct TaskState {
     pub(super) position: Position,
     pub(super) spending: Spending,
     pub(super) answers: usize,
-    /// Of the last answers, those that were failures.
+    /// Of the last answers of this run, those that were failures.
     pub(super) failures: u32,
     /// When the model may be asked again.
     pub(super) retry_at: Option<Timestamp>,
@@ -239,7 +239,7 @@ impl TaskState {
         self.answers
     }
 
-    /// How many of them, the last ones, were failures.
+    /// How many of this run's answers, the last ones, were failures.
     #[must_use]
     pub const fn failures(&self) -> u32 {
         self.failures

@@ -187,6 +187,8 @@ impl TaskState {
             _ => (),
         }
         self.in_flight = false;
+        // Whoever resumes wants it tried again.
+        self.failures = 0;
     }
 
     fn finished(&mut self, outputs: &[Value], sequence: u64) -> Result<(), IllegalTransition> {

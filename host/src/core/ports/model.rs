@@ -33,8 +33,8 @@ pub struct Prompt<'a> {
     pub working_set: &'a str,
     /// How many answers the journal holds already.
     pub answers: usize,
-    /// How many of them, the last ones, were failures without anything else between them: what a model decides by whether
-    /// to ask for another attempt.
+    /// How many of this run's answers, the last ones, were failures without anything else between them: what a model decides by
+    /// whether to ask for another attempt.
     pub failures: u32,
 }
 

@@ -113,6 +113,7 @@ impl Config {
                 "engine",
                 "plugin",
                 "plugins",
+                "providers",
                 "workspace",
             ],
         )?;

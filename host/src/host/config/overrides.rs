@@ -67,20 +67,24 @@ impl Overrides {
             return error;
         };
         let at: Vec<_> = key.split('.').map(normal).collect();
-        let is_there = |one: &&Override| {
-            let path = one.path.iter().map(|part| normal(part));
-            path.zip(&at).all(|(part, at)| part == *at) && one.path.len() <= at.len()
+        let shares = |one: &&Override| {
+            let mut parts = one.path.iter().map(|part| normal(part)).zip(&at);
+            parts.all(|(part, at)| part == *at)
         };
-        match self.0.iter().find(is_there) {
-            Some(one) => ConfigError::Wrong {
-                key,
-                reason: format!(
+        let reason = match self.0.iter().find(shares) {
+            None => reason,
+            Some(one) if one.path.len() <= at.len() => {
+                format!(
                     "{reason} (set by the environment variable {})",
                     one.variable
-                ),
-            },
-            None => ConfigError::Wrong { key, reason },
-        }
+                )
+            }
+            Some(one) => format!(
+                "{reason} (the environment variable {} sets a key of it)",
+                one.variable
+            ),
+        };
+        ConfigError::Wrong { key, reason }
     }
 }
 
@@ -207,7 +211,7 @@ mod tests {
         };
         assert!(blamed("providers.my-own.model"));
         assert!(blamed("providers.My_Own.model.inner"));
-        assert!(!blamed("providers.my-own"));
+        assert!(blamed("providers.my-own"));
         assert!(!blamed("providers.my-own.base_url"));
         assert!(!blamed("engine"));
     }

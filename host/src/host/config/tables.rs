@@ -4,6 +4,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use toml::{Table, Value};
 
 use super::error::ConfigError;
+use crate::words::scrub::scrub;
 
 /// A preset and what differs from it, or every key.
 pub(super) fn complete<T: Serialize + DeserializeOwned>(
@@ -73,7 +74,8 @@ pub(super) fn deserialize<T: DeserializeOwned>(at: &str, table: Table) -> Result
         let key = key
             .or(unknown)
             .map_or_else(|| at.to_owned(), |key| format!("{at}.{key}"));
-        ConfigError::wrong(key, reason.replace('\n', " "))
+        // A value is repeated, and what belongs into the environment may stand in the wrong place.
+        ConfigError::wrong(scrub(key), scrub(reason.replace('\n', " ")))
     })
 }
 

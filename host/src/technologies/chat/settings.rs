@@ -269,6 +269,19 @@ mod tests {
     }
 
     #[test]
+    fn a_date_of_toml_is_refused_wherever_it_stands() {
+        for date in ["since = 1979-05-27", "since = { a = [1979-05-27] }"] {
+            let text = format!("base_url = 'http://h'\nmodel = 'm'\n[options]\n{date}");
+            let read: ChatSettings = toml::from_str(&text).unwrap();
+            let fault = read.validate().unwrap_err();
+            assert!(
+                matches!(&fault, ChatSettingsError::Key { key, .. } if key == "options.since"),
+                "{fault:?}"
+            );
+        }
+    }
+
+    #[test]
     fn each_key_has_a_description_in_the_schema() {
         let schema = schemars::schema_for!(ChatSettings);
         let schema = schema.as_value();
