@@ -8,12 +8,14 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
-use wharf::{PluginLimits, business::SqlLimits, plugin::EngineLimits};
+use model_server::{AnswerLine, Server};
+use wharf::{Config, PluginLimits, business::SqlLimits, plugin::EngineLimits};
 use wharf_tests::{root, sources};
 
-use self::follow::follow;
+use self::follow::{follow, follow_with};
 
 /// Markdown of the repository, as paths from its root.
 fn documents() -> Vec<PathBuf> {
@@ -43,7 +45,62 @@ fn read(document: impl AsRef<Path>) -> String {
 
 #[test]
 fn what_the_readme_shows_is_what_happens() {
-    follow("README.md");
+    let server = planned(1);
+    follow_with("README.md", &provider("MINE", &server));
+    assert_eq!(plans(&server), ["gpt-5-mini"; 2]);
+}
+
+/// The page names an endpoint of the world; the reader's environment leads to one on this machine.
+#[test]
+fn the_page_on_models_leads_to_plans() {
+    let server = planned(2);
+    server.models(["gpt-5-mini"]);
+    follow_with("docs/models.md", &provider("OPENAI", &server));
+    assert_eq!(
+        plans(&server),
+        ["gpt-5-mini", "gpt-5-mini", "gpt-5", "gpt-5"]
+    );
+}
+
+/// A server with the answers to so many demos.
+fn planned(demos: usize) -> Server {
+    let answers = read("plugins/fulfillment/demo/answers.jsonl");
+    let lines = AnswerLine::read_all(&answers).unwrap();
+    let replies = (0..demos).flat_map(|_| Server::answers(&lines, Duration::ZERO));
+    Server::start(replies.collect()).unwrap()
+}
+
+/// The models that were asked for plans.
+fn plans(server: &Server) -> Vec<String> {
+    let received = server.received();
+    let asked = received.iter().filter(|request| request.method == "POST");
+    asked
+        .map(|request| request.json()["model"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// What leads a provider of that name to a server.
+fn provider(name: &str, server: &Server) -> [(String, String); 2] {
+    let key = |key: &str| format!("WHARF__PROVIDERS__{name}__{key}");
+    [
+        (key("BASE_URL"), server.base_url()),
+        (key("MODEL"), "gpt-5-mini".into()),
+    ]
+}
+
+/// What stands in no file that a test reads elsewhere is read here.
+#[test]
+fn the_settings_that_the_page_on_models_shows_are_taken() {
+    let page = read("docs/models.md");
+    let blocks = markdown::blocks(&page);
+    let settings: Vec<_> = blocks
+        .iter()
+        .filter(|block| block.language == "toml")
+        .collect();
+    assert_eq!(settings.len(), 2);
+    for block in settings {
+        Config::read(&block.text).unwrap();
+    }
 }
 
 #[test]
@@ -80,7 +137,9 @@ fn the_command_of_the_performance_page_is_run_elsewhere() {
 fn no_document_is_left_out() {
     let tests = read("tests/documents.rs");
     for document in documents() {
-        let followed = tests.contains(&format!("follow(\"{}\")", document.display()));
+        let document_is =
+            |call: &str| tests.contains(&format!("{call}(\"{}\"", document.display()));
+        let followed = document_is("follow") || document_is("follow_with");
         let guide = document.starts_with("docs") || document == Path::new("README.md");
         let commands = markdown::blocks(&read(&document))
             .iter()

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use wharf_tests::{root, sources};
 
 /// Failures that users of such systems have reported.
-const CASES: [&str; 49] = [
+const CASES: [&str; 50] = [
     "T1", "T2", "T3", "T4", "T5", // time
     "M1", "M2", "M3", "M4", // memory
     "E1", "E2", "E3", "E4", "E5", // traps and errors
     "C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", // contract, loading, upgrade
     "X1", "X2", "X3", "X4", "X5", "X6", "X7", // crash and exactly once
     "R1", "R2", "R3", "R4", // two runners
-    "B1", "B2", "B4", "B5", // budgets, deadlines, cancel
+    "B1", "B2", "B3", "B4", "B5", // budgets, deadlines, cancel
     "P1", "P2", "P3", "P4", "P5", "P6", // plans from a model
     "S1", "S2", "S3", "S4", "S5", "S6", // stores
 ];

@@ -17,12 +17,13 @@ use wharf_tests::{built, command::compile_cache, root};
 use super::markdown::{self, Block};
 
 /// Blocks that are not run here, and the file in which the same line stands.
-const ELSEWHERE: [(&str, &str); 5] = [
+const ELSEWHERE: [(&str, &str); 6] = [
     (
         "cargo xtask tau2 --data ../shared/data/tau2-retail --kill",
         ".ci/run",
     ),
     ("cargo xtask demo", ".ci/run"),
+    ("cargo xtask demo-http", ".ci/run"),
     ("cargo xtask bench", ".ci/run"),
     ("cargo xtask test", ".ci/run"),
     (
@@ -36,7 +37,12 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Follows a document in a folder that holds the repository as `wharf`.
 pub(super) fn follow(document: &str) {
-    let reader = Reader::new();
+    follow_with(document, &[]);
+}
+
+/// As [`follow`], in an environment that has these variables as well.
+pub(super) fn follow_with(document: &str, variables: &[(String, String)]) {
+    let reader = Reader::new(variables);
     let text = fs::read_to_string(root().join(document)).unwrap();
     let mut output = None;
     for block in markdown::blocks(&text) {
@@ -67,13 +73,17 @@ pub(super) fn follow(document: &str) {
 /// Somebody who tries things out, in a folder of their own.
 struct Reader {
     folder: tempfile::TempDir,
+    variables: Vec<(String, String)>,
 }
 
 impl Reader {
-    fn new() -> Self {
+    fn new(variables: &[(String, String)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         symlink(root(), folder.path().join("wharf")).unwrap();
-        Self { folder }
+        Self {
+            folder,
+            variables: variables.to_vec(),
+        }
     }
 
     fn home(&self) -> &Path {
@@ -108,6 +118,7 @@ impl Reader {
             .env("CARGO_BUILD_BUILD_DIR", root().join("target/guests"))
             .env_remove("CARGO_TARGET_DIR")
             .env_remove("WHARF_LOG")
+            .envs(self.variables.iter().cloned())
             .timeout(PATIENCE)
             .output()
             .unwrap();
