@@ -33,7 +33,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("rustix", &["plugin"]),
     ("rustls", &["technologies"]),
     ("rustls_native_certs", &["technologies"]),
-    ("schemars", &["technologies"]),
+    ("schemars", &["plugin", "business", "technologies", "host"]),
     ("serde", &["*"]),
     ("serde_json", &["*"]),
     ("serde_json_canonicalizer", &["words"]),

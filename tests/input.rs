@@ -355,9 +355,9 @@ fn resume_takes_no_option_that_would_change_the_request() {
 }
 
 #[test]
-fn what_belongs_to_a_later_version_is_refused_and_repeats_no_password() {
+fn what_is_not_there_is_refused_and_repeats_no_password() {
     let workspace = Workspace::new();
-    refused(&workspace, "planner-not-available", || {
+    refused(&workspace, "no-provider", || {
         demo::demo_of(&workspace).args(["--planner", "model"])
     });
     for (code, context) in [

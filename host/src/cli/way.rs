@@ -25,7 +25,7 @@ use super::{
 pub(super) struct WayArgs {
     /// Who proposes plans: `search` needs no model; `script:FILE` holds a model's answers, one JSON object per line; `model` is
     /// one of a provider in the configuration. Default: the configuration's, else `search`.
-    #[arg(long, value_name = "search|script:FILE|model", value_parser = OsStringValueParser::new().try_map(planner))]
+    #[arg(long, value_name = "PLANNER", value_parser = OsStringValueParser::new().try_map(planner))]
     planner: Option<PlannerName>,
     /// Where working sets are kept while the task runs: in memory, or in a Redis at `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`.
     /// Default: the configuration's, else `embedded`.

@@ -222,7 +222,7 @@ mod tests {
                 "tools": [
                     { "type": "function", "function": { "name": "look", "description": "Looks.", "parameters": { "type": "object" } } },
                 ],
-                "response_format": { "type": "json_schema", "json_schema": { "name": "answer", "schema": { "type": "object" } } },
+                "response_format": { "type": "json_schema", "json_schema": { "name": "answer", "schema": { "type": "object" }, "strict": true } },
                 "max_tokens": 9,
                 "temperature": 0.5,
                 "seed": -1,

@@ -61,7 +61,7 @@ fn happen(task: &mut Task, world: World, turn: usize) {
                         message: "x".to_owned(),
                         retryable: true,
                         // Every other time the run itself tries again.
-                        retry_after_millis: (turn % 2 == 0).then_some(1_000),
+                        retry_after_millis: turn.is_multiple_of(2).then_some(1_000),
                     };
                     task.finish(stages::ANSWER_AT, 4, to_value(&answer));
                 }
