@@ -144,7 +144,7 @@ fn what_is_wrong_is_refused_with_its_key_its_reason_and_what_to_write() {
         (
             format!("[providers.a]\n{base}max_tokens = 'many'\n"),
             "`providers.a.max_tokens`",
-            "u32",
+            "whole number",
         ),
         (
             format!("[providers.a]\n{base}response_format = 'xml'\n"),
@@ -441,4 +441,24 @@ fn the_doctor_asks_each_provider_for_its_models_and_pays_nothing() {
     assert!(!ran.stdout.contains(KEY) && !ran.stderr.contains(KEY));
     assert_eq!(good.received()[0].method, "GET");
     assert_eq!(good.received()[0].target, "/v1/models");
+}
+
+/// What stands on a line that is no TOML may be a key.
+#[test]
+fn a_file_that_is_no_toml_is_refused_by_its_line_and_not_repeated() {
+    for text in [
+        format!("[providers.a]\napi_key = {KEY}\n"),
+        format!("[providers.a]\napi_key = \"{KEY}\n"),
+        format!("[providers.a]\nmodel = 'm'\nmodel = '{KEY}'\n"),
+        format!("[defaults]\nprovider = '{KEY}'\n"),
+        format!("[providers.a]\nbase_url = 'http://h'\nmodel = '{KEY}'\n"),
+        "[providers.a]\nbase_url = 'http://h'\nmodel = 'm'\nretries = 'hunter2-plain'\n".to_owned(),
+    ] {
+        let ran = configured(&Workspace::new(), &text).run();
+        let [what, why, _] = ran.refusal(2, "config-invalid");
+        assert!(what.contains('`') || why.contains("line "), "{what}: {why}");
+        for secret in [KEY, "hunter2"] {
+            assert!(!ran.stderr.contains(secret), "{}", ran.stderr);
+        }
+    }
 }

@@ -74,6 +74,8 @@ fn a_server_that_repeats_the_key_is_not_repeated() {
         "data: {{\"error\":{{\"message\":\"{}\",\"code\":\"x\"}}}}\n\n",
         echo()
     );
+    let mut with_key = ready(&WHOLE);
+    with_key["reason"] = echo().into();
     let spelled: String = KEY
         .chars()
         .map(|letter| format!("\\u{:04x}", u32::from(letter)))
@@ -95,6 +97,8 @@ fn a_server_that_repeats_the_key_is_not_repeated() {
             .header("content-type", "text/event-stream")
             .pieces(vec![Piece::Bytes(cut.into_bytes())]),
         Reply::new(200).header("content-type", &format!("text/{KEY}")),
+        Reply::chat(echo()),
+        Reply::chat_stream(with_key.to_string(), 5),
     ] {
         let shown = format!("{} {:?}", reply.status, reply.headers);
         let server = Server::start(vec![reply]).unwrap();

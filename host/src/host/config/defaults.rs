@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::ConfigError;
-use crate::technologies::{chat::ChatSettings, redis_address::RedisAddress};
+use crate::{
+    technologies::{chat::ChatSettings, redis_address::RedisAddress},
+    words::scrub::scrub,
+};
 
 /// What holds where the command line does not say.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
@@ -56,12 +59,13 @@ impl Defaults {
         match &self.provider {
             Some(name) if !providers.contains_key(name) => {
                 let known: Vec<_> = providers.keys().map(String::as_str).collect();
+                let known = match &known[..] {
+                    [] => "there is none at all".to_owned(),
+                    known => format!("there are: {}", known.join(", ")),
+                };
                 return Err(ConfigError::wrong(
                     "defaults.provider",
-                    format!(
-                        "there is no table `providers.{name}`; there are: {}",
-                        known.join(", ")
-                    ),
+                    scrub(format!("there is no table `providers.{name}`; {known}")),
                 ));
             }
             _ => (),

@@ -31,6 +31,7 @@ use crate::{
     words::{
         error::Fault as _,
         id::{PluginName, is_identifier},
+        scrub::scrub,
     },
 };
 
@@ -87,11 +88,9 @@ impl Config {
     /// # Errors
     /// As [`Self::read`]; where the environment set the key, with the variable.
     pub fn read_with(text: &str, overrides: &Overrides) -> Result<Self, ConfigError> {
-        let mut root: Table =
-            text.parse()
-                .map_err(|error: toml::de::Error| ConfigError::NotToml {
-                    reason: error.to_string().trim_end().replace('\n', " "),
-                })?;
+        let mut root: Table = text
+            .parse()
+            .map_err(|error: toml::de::Error| not_toml(text, &error))?;
         overrides.apply(&mut root)?;
         Self::of(root).map_err(|error| overrides.blame(error))
     }
@@ -227,6 +226,15 @@ fn check_metered(limits: &HostLimits) -> Result<(), ConfigError> {
                 "the calls of `{table}` are not metered, so nothing would be charged: give that table `fuel` as well"
             ),
         )),
+    }
+}
+
+/// Where and why, but not what stands there: a key may stand in the wrong place.
+fn not_toml(text: &str, error: &toml::de::Error) -> ConfigError {
+    let at = error.span().map_or(0, |span| span.start.min(text.len()));
+    let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
+    ConfigError::NotToml {
+        reason: scrub(format!("line {line}: {}", error.message())).replace('\n', " "),
     }
 }
 

@@ -74,10 +74,13 @@ impl Overrides {
         let reason = match self.0.iter().find(shares) {
             None => reason,
             Some(one) if one.path.len() <= at.len() => {
-                format!(
-                    "{reason} (set by the environment variable {})",
-                    one.variable
-                )
+                let quotes = if reason.ends_with("expected a string") {
+                    "; a text that reads like something else needs quotes of its own: '\"...\"'"
+                } else {
+                    ""
+                };
+                let variable = &one.variable;
+                format!("{reason} (set by the environment variable {variable}{quotes})")
             }
             Some(one) => format!(
                 "{reason} (the environment variable {} sets a key of it)",

@@ -74,8 +74,7 @@ pub(super) fn deserialize<T: DeserializeOwned>(at: &str, table: Table) -> Result
         let key = key
             .or(unknown)
             .map_or_else(|| at.to_owned(), |key| format!("{at}.{key}"));
-        // A value is repeated, and what belongs into the environment may stand in the wrong place.
-        ConfigError::wrong(scrub(key), scrub(reason.replace('\n', " ")))
+        ConfigError::wrong(scrub(key), scrub(for_people(reason)))
     })
 }
 
@@ -97,4 +96,29 @@ pub(super) fn known(rest: &Table, at: &str, keys: &[&str]) -> Result<(), ConfigE
             format!("there is no such table; known are {}", keys.join(", ")),
         )),
     }
+}
+
+/// A reason without the value, since what belongs into the environment may stand in the wrong place, and without the names of
+/// Rust's types.
+fn for_people(reason: &str) -> String {
+    let mut reason = reason.replace('\n', " ");
+    for what in ["invalid type: string \"", "invalid value: string \""] {
+        if reason.starts_with(what)
+            && let Some(end) = reason.rfind("\", expected")
+        {
+            reason = format!("it is a text{}", &reason[end + 1..]);
+        }
+    }
+    for (name, meaning) in [
+        ("expected u32", "expected a whole number"),
+        ("expected u64", "expected a whole number"),
+        ("expected usize", "expected a whole number"),
+        ("expected i64", "expected a whole number"),
+        ("expected f64", "expected a number"),
+        ("expected a boolean", "expected true or false"),
+        ("expected a map", "expected a table"),
+    ] {
+        reason = reason.replace(name, meaning);
+    }
+    reason
 }

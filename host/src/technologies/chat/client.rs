@@ -92,6 +92,7 @@ impl ChatClient {
         let answer = self.answer(&mut exchange, request, deltas);
         let answer = timeout(self.settings.timeout(), answer).await;
         let answer = answer.unwrap_or_else(|_| Err(self.too_long()));
+        let answer = answer.and_then(|answer| self.without_secrets(answer));
         let answer = self.settled(answer);
         let usage = answer.as_ref().ok().and_then(|it| it.usage);
         tracing::debug!(
@@ -143,6 +144,21 @@ impl ChatClient {
             return read_stream(exchange, response, Assembly::new(most), deltas).await;
         }
         read_whole(&read_body(exchange, response).await?, most, deltas)
+    }
+
+    /// An answer is kept and published, so that no secret may stand in it.
+    fn without_secrets(&self, answer: ChatAnswer) -> Result<ChatAnswer, Failure> {
+        let calls = answer
+            .tool_calls
+            .iter()
+            .flat_map(|call| [&call.id, &call.name, &call.arguments]);
+        if calls
+            .chain([&answer.text])
+            .any(|text| self.secrets.are_in(text))
+        {
+            return Err(ChatFaultKind::SecretRepeated.into());
+        }
+        Ok(answer)
     }
 
     /// The response on the first terms that the server takes.

@@ -62,6 +62,8 @@ pub enum ChatFaultKind {
     AnswerTooLarge,
     /// An answer without an answer in it.
     NoChoices,
+    /// The answer repeats a secret of the client.
+    SecretRepeated,
     /// The provider's filter stopped the answer.
     ContentFilter,
     /// The model refused.
@@ -100,7 +102,7 @@ impl ChatFaultKind {
                 "model-tls",
                 Kind::InvalidInput,
                 "there is no safe connection to the model's server",
-                "check `base_url`; if its certificate is of an authority of your own, name that in `ca_file`",
+                "check `base_url`, also whether the server speaks TLS at all; if its certificate is of an authority of your own, name that in `ca_file`",
             ),
             Self::Proxy => (
                 "model-proxy",
@@ -233,6 +235,12 @@ impl ChatFaultKind {
                 Kind::InvalidInput,
                 "the model's server answers without an answer of the model",
                 "check that `base_url` leads to an API of chat completions",
+            ),
+            Self::SecretRepeated => (
+                "model-secret-repeated",
+                Kind::Denied,
+                "the model's server repeats the key in its answer",
+                "take another key and another server; the answer was not kept",
             ),
             Self::ContentFilter => (
                 "model-content-filter",

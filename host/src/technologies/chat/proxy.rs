@@ -3,6 +3,8 @@
 //! Owns the precedence: the settings, then the environment where the program lets it, then none. All requests of a client go to one
 //! address, so the choice is made once.
 
+use std::net::IpAddr;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use reqwest::{NoProxy, Proxy, Url, header::HeaderValue};
 
@@ -66,6 +68,10 @@ fn of_environment(
             .into_iter()
             .find_map(|name| Some((surroundings.variable(&name)?, name)))
     };
+    // What runs on this machine is nobody else's business, and no proxy could reach it.
+    if is_loopback(endpoint) {
+        return Ok(None);
+    }
     let scheme = format!("{}_PROXY", endpoint.scheme().to_ascii_uppercase());
     let Some((text, variable)) = held(&scheme).or_else(|| held("ALL_PROXY")) else {
         return Ok(None);
@@ -80,6 +86,15 @@ fn of_environment(
         chosen.proxy = chosen.proxy.no_proxy(NoProxy::from_string(&hosts));
     }
     Ok(Some(chosen))
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// An address as tools write it into the environment: the scheme may be left out, and a user may be there.

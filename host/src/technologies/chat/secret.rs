@@ -70,6 +70,16 @@ impl Secrets {
         self.runs.extend(letters.array_windows::<RUN>().copied());
     }
 
+    /// Whether a text holds one of them.
+    pub(super) fn are_in(&self, text: &str) -> bool {
+        // What is short is a part of many words.
+        let long = |secret: &&Secret| secret.0.len() >= 8;
+        self.whole
+            .iter()
+            .filter(long)
+            .any(|secret| text.contains(&secret.0))
+    }
+
     /// Somebody else's words in one line: bounded, nothing in them that a terminal obeys, and no secret, neither ours nor what
     /// looks like one; ours also where it is cut into pieces, or written with escapes.
     pub(super) fn words(&self, text: &str) -> String {

@@ -87,7 +87,7 @@ pub struct ChatSettings {
 
 /// The value of a further header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text, or { env = \"NAME\" }")]
 pub enum HeaderSetting {
     /// As it stands; nothing secret.
     Literal(String),

@@ -68,6 +68,14 @@ type Checked = Result<(), ChatSettingsError>;
 pub(super) fn check(settings: &ChatSettings) -> Checked {
     base_url(&settings.base_url)?;
     filled("model", &settings.model)?;
+    if is_credential_value(&settings.model) {
+        let hint = "write the model's name; a key stands in the environment variable that `api_key_env` names";
+        return Err(ChatSettingsError::key(
+            "model",
+            "it has the shape of a key",
+            hint,
+        ));
+    }
     let variables = [
         ("api_key_env", &settings.api_key_env),
         ("proxy_authorization_env", &settings.proxy_authorization_env),
