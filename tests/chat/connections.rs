@@ -225,6 +225,7 @@ fn the_environment_names_proxies_and_who_needs_none() {
             ],
             true,
         ),
+        (&[("HTTP_PROXY", at.as_str())], false),
         (&[("HTTP_PROXY", " ")], false),
         (&[], false),
     ] {
@@ -235,7 +236,13 @@ fn the_environment_names_proxies_and_who_needs_none() {
         };
         let before = not_asked.received().len();
         asked.push(Reply::chat("a"));
-        let client = in_environment(variables, None, &server.base_url()).unwrap();
+        // What is on this machine is reached without any; nobody but a proxy knows the other name.
+        let base = if by_proxy {
+            "http://model.invalid/v1".to_owned()
+        } else {
+            server.base_url()
+        };
+        let client = in_environment(variables, None, &base).unwrap();
         assert_eq!(ask(&client).answer().text, "a", "{variables:?}");
         assert_eq!(not_asked.received().len(), before);
         let user = variables.iter().any(|(_, value)| value.contains("user"));
@@ -251,6 +258,15 @@ fn the_environment_names_proxies_and_who_needs_none() {
         );
         assert!(!format!("{client:?}").contains("Word"));
     }
+    // Who needs none is asked without one, and is not to be found here.
+    let asked = proxy.received().len();
+    let variables = [
+        ("HTTP_PROXY", at.as_str()),
+        ("NO_PROXY", "elsewhere.invalid,model.invalid"),
+    ];
+    let client = in_environment(&variables, None, "http://model.invalid/v1").unwrap();
+    assert_eq!(ask(&client).fault().code(), "model-connect");
+    assert_eq!(proxy.received().len(), asked);
     // A word against all proxies.
     server.push(Reply::chat("a"));
     let client = in_environment(&[("HTTP_PROXY", &at)], Some("none"), &server.base_url()).unwrap();
