@@ -9,16 +9,9 @@ use wharf_tests::{
     demo::{self, TASK},
     model::{KEY, MODEL, streamed, told},
     patience::PATIENCE,
-    script::{needs_human, ready},
+    script::{WHOLE, needs_human, ready},
     wharf,
 };
-
-const WHOLE: [&str; 4] = [
-    "reserve_stock",
-    "pack_order",
-    "ship_standard",
-    "read_receipt",
-];
 
 fn rest() -> Value {
     ready(&["ship_economy", "read_receipt"])

@@ -15,16 +15,9 @@ use wharf_tests::{
     model::{KEY, MODEL, streamed},
     redis::free_port,
     root,
-    script::{ready, says},
+    script::{WHOLE, ready, says},
     wharf,
 };
-
-const WHOLE: [&str; 4] = [
-    "reserve_stock",
-    "pack_order",
-    "ship_standard",
-    "read_receipt",
-];
 
 fn plan() -> Value {
     ready(&WHOLE)

@@ -8,16 +8,9 @@ use wharf_tests::{
     Ran, Wharf, Workspace, demo,
     hostile_program::holds_nowhere,
     model::{KEY, streamed},
-    script::ready,
+    script::{WHOLE, ready},
     wharf,
 };
-
-const WHOLE: [&str; 4] = [
-    "reserve_stock",
-    "pack_order",
-    "ship_standard",
-    "read_receipt",
-];
 
 /// Everything is logged.
 fn logged(run: Wharf) -> Ran {

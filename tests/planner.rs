@@ -9,16 +9,10 @@ use wharf_tests::{
     demo::{self, TASK},
     library::{self, Scripted, TestClock},
     rows,
-    script::{fails, ready, says},
+    script::{WHOLE, fails, ready, says},
     wharf,
 };
 
-const WHOLE: [&str; 4] = [
-    "reserve_stock",
-    "pack_order",
-    "ship_standard",
-    "read_receipt",
-];
 const REST: [&str; 2] = ["ship_economy", "read_receipt"];
 
 fn resume(workspace: &Workspace, answers: &[Value]) -> wharf_tests::Wharf {

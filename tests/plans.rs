@@ -7,16 +7,9 @@ use serde_json::{Value, json};
 use wharf_tests::{
     Ran, Workspace, built,
     demo::{self, TASK},
-    script::{ends, needs_human, ready, says},
+    script::{WHOLE, ends, needs_human, ready, says},
     sha256, wharf,
 };
-
-const WHOLE: [&str; 4] = [
-    "reserve_stock",
-    "pack_order",
-    "ship_standard",
-    "read_receipt",
-];
 
 /// The demo's order, planned by this answer, is refused; returns the violations as `code` or `code step`.
 fn refused(scenario: &str, answer: Value) -> Vec<String> {

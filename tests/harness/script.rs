@@ -6,6 +6,14 @@ use serde_json::{Value, json};
 
 use super::Workspace;
 
+/// The tools of the reference domain's shortest order, which ships with the carrier that a planner prefers.
+pub const WHOLE: [&str; 4] = [
+    "reserve_stock",
+    "pack_order",
+    "ship_standard",
+    "read_receipt",
+];
+
 /// A `ready` plan of the reference domain: these tools in this order, each step after the one before it, and named after its
 /// tool.
 pub fn ready(tools: &[&str]) -> Value {

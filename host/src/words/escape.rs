@@ -1,13 +1,19 @@
 //! Text from elsewhere (plugins, models, files), made safe to show.
 
+/// Whether a terminal could obey a character, or it changes lines or the order of reading.
+#[must_use]
+pub fn is_unsafe(c: char) -> bool {
+    let reorders = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    c.is_control() || reorders
+}
+
 /// The text with everything escaped that a terminal could obey, that would break a line, or that changes the order of
 /// reading.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
-        let reorders = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if c.is_control() || reorders {
+        if is_unsafe(c) {
             safe.extend(c.escape_default());
         } else {
             safe.push(c);

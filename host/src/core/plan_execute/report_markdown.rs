@@ -6,7 +6,7 @@ use super::{
     state::{AcceptedPlan, TaskState, Verdict},
     stop::Status,
 };
-use crate::core::contract::PlanStatus;
+use crate::{core::contract::PlanStatus, words::escape::is_unsafe};
 
 pub(super) fn render(state: &TaskState, verdict: &Verdict) -> String {
     let mut text = String::new();
@@ -192,7 +192,7 @@ fn plain(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\n' | '\r' | '\t' => plain.push(' '),
-            c if c.is_control() => plain.extend(c.escape_default()),
+            c if is_unsafe(c) => plain.extend(c.escape_default()),
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&' => {
                 plain.extend(['\\', c])
             }
@@ -205,7 +205,7 @@ fn plain(text: &str) -> String {
 /// Text from a model or a plugin for a code span.
 fn code(text: &str) -> String {
     text.chars()
-        .filter(|c| !c.is_control())
+        .filter(|c| !is_unsafe(*c))
         .map(|c| if matches!(c, '`' | '|') { '\'' } else { c })
         .collect()
 }
@@ -217,8 +217,8 @@ mod tests {
     #[test]
     fn foreign_text_cannot_become_markup() {
         assert_eq!(
-            plain("a\n# b <script> |x| \u{1b}[31m"),
-            "a \\# b \\<script\\> \\|x\\| \\u{1b}\\[31m"
+            plain("a\n# b <script> |x| \u{1b}[31m \u{202e}"),
+            "a \\# b \\<script\\> \\|x\\| \\u{1b}\\[31m \\u{202e}"
         );
     }
 }

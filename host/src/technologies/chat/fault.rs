@@ -1,7 +1,7 @@
 //! Why an attempt gave no answer.
 //!
 //! Owns the kinds of failure, their stable codes, and which of them another attempt may help. Inside of the client a failure is a
-//! [`Failure`], whose words are a server's own; only the client, which knows the secrets, makes a [`ChatFault`] of one.
+//! `Failure`, whose words are a server's own; only the client, which knows the secrets, makes a [`ChatFault`] of one.
 
 use std::{borrow::Cow, fmt, time::Duration};
 
