@@ -5,7 +5,7 @@ use super::{
     super::core::{contract::Effect, ports::business::SqlValue},
     vocabulary::{
         COLLATIONS, COLUMNS, CONFLICTS, FUNCTIONS, LITERALS, OPERATORS, OTHERS, PRAGMAS, SCHEMAS,
-        TABLE_FUNCTIONS, TABLES, TOKENS, TRANSACTIONS,
+        SHARED, TABLE_FUNCTIONS, TABLES, TOKENS, TRANSACTIONS,
     },
 };
 
@@ -287,8 +287,17 @@ impl<'a> Grammar<'a> {
                     "NATURAL JOIN",
                     "CROSS JOIN",
                     "FULL JOIN",
+                    "RIGHT JOIN",
+                    "NATURAL LEFT JOIN",
+                    "NATURAL RIGHT JOIN",
+                    "NATURAL FULL JOIN",
                 ]);
-                format!("{} {join} {}", g.source(), g.source())
+                let text = format!("{} {join} {}", g.source(), g.source());
+                if g.below(4) == 1 && !join.starts_with("NATURAL") && join != "," {
+                    format!("{text} USING ({})", g.list(Self::column))
+                } else {
+                    text
+                }
             }
             _ => format!(
                 "{} {}",
@@ -304,7 +313,8 @@ impl<'a> Grammar<'a> {
 
     fn select(&mut self) -> String {
         self.deeper("SELECT 1", |g| {
-            let mut text = match g.below(12) {
+            let mut text = match g.below(14) {
+                12 | 13 => g.shared(),
                 0 => return format!("SELECT * FROM {}", g.source()),
                 1 => format!("VALUES ({})", g.list(Self::expression)),
                 2 => format!("SELECT count(*) FROM {}", g.source()),
@@ -336,6 +346,34 @@ impl<'a> Grammar<'a> {
             }
             text
         })
+    }
+
+    /// A column that a table shares with an expression: SQLite asks nobody about it.
+    fn shared(&mut self) -> String {
+        let table = self.table();
+        let list = if self.maybe() { SHARED } else { COLUMNS };
+        let column = self.of_list(list);
+        let other = match self.below(3) {
+            0 => format!("(SELECT 0 AS {column})"),
+            1 => format!("(VALUES ({})) AS g ({column})", self.expression()),
+            _ => self.table(),
+        };
+        let sides = self.of_list(&["FULL JOIN", "RIGHT JOIN", "LEFT JOIN", "JOIN"]);
+        let (left, right) = if self.maybe() {
+            (other, table)
+        } else {
+            (table, other)
+        };
+        let joined = if self.maybe() {
+            format!("{left} NATURAL {sides} {right}")
+        } else {
+            format!("{left} {sides} {right} USING ({column})")
+        };
+        match self.below(4) {
+            0 => format!("SELECT count(*) FROM {joined}"),
+            1 => format!("SELECT * FROM {joined}"),
+            _ => format!("SELECT {column} FROM {joined}"),
+        }
     }
 
     /// Common table expressions, also by names that stand for something else.

@@ -105,6 +105,11 @@ pub(super) const COLUMNS: &[&str] = &[
     "nothing",
 ];
 
+/// Columns of tables that are not the plugin's.
+pub(super) const SHARED: &[&str] = &[
+    "x", "data", "task", "subject", "head", "sql", "name", "tool",
+];
+
 pub(super) const SCHEMAS: &[&str] = &[
     "",
     "main.",

@@ -24,7 +24,7 @@ use rusqlite::{
     limits::Limit,
 };
 
-use super::{catalog::is_reserved, functions, search};
+use super::{bytecode::Pages, catalog::is_reserved, functions, search};
 
 /// Who is at work on the connection.
 #[derive(Debug, Clone)]
@@ -42,7 +42,11 @@ pub(super) struct Rules {
     pub(super) own: Arc<HashSet<String>>,
     /// Everything else that a name could stand for, in lower case.
     pub(super) objects: Arc<HashSet<String>>,
-    /// The state of the schema that both were read from.
+    /// The root pages of what it may open.
+    pub(super) pages: Arc<Pages>,
+    /// Whether a table or view is called `json_each` or `json_tree`.
+    pub(super) is_shadowed: bool,
+    /// The state of the schema that all of these were read from.
     pub(super) version: i64,
     /// Beyond reading.
     pub(super) may: May,
@@ -116,10 +120,23 @@ impl Gate {
 
     /// The next statement is interrupted at `moment`.
     pub(super) fn interrupt_at(&self, moment: Instant) {
-        self.weight.store(0, Ordering::Relaxed);
+        self.weigh_anew();
         let micros = moment.saturating_duration_since(self.start).as_micros();
         let micros = u64::try_from(micros).unwrap_or(u64::MAX).max(1);
         self.deadline.store(micros, Ordering::Relaxed);
+    }
+
+    /// What is prepared next is weighed for itself.
+    pub(super) fn weigh_anew(&self) {
+        self.weight.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether the authorizer has refused something that [`Self::take_refusal`] has not yielded yet.
+    pub(super) fn has_refused(&self) -> bool {
+        self.refusal
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_some()
     }
 
     /// What the authorizer refused since it was last asked.
@@ -200,6 +217,7 @@ pub(super) fn narrow(
     connection: &Connection,
     value_bytes: u32,
     sql_bytes: i32,
+    instructions: i32,
 ) -> Result<Vec<(Limit, i32)>, rusqlite::Error> {
     [
         (
@@ -215,7 +233,7 @@ pub(super) fn narrow(
         (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100),
         (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 256),
         (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 16),
-        (Limit::SQLITE_LIMIT_VDBE_OP, 250_000),
+        (Limit::SQLITE_LIMIT_VDBE_OP, instructions),
         (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
     .into_iter()
@@ -297,7 +315,7 @@ impl Rules {
         if self.may == May::Alter && name == "pragma_quick_check" {
             return Ok(());
         }
-        if name == "json_each" || name == "json_tree" {
+        if !self.is_shadowed && (name == "json_each" || name == "json_tree") {
             return Ok(());
         }
         // A common table expression of which no column is used, as in `SELECT count(*) FROM cte`, is reported like a

@@ -11,6 +11,7 @@ pub mod error;
 pub mod limits;
 
 mod anchors;
+mod bytecode;
 mod catalog;
 mod confinement;
 mod denials;

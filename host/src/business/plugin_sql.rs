@@ -18,6 +18,7 @@ use rusqlite::{
 
 use super::{
     BusinessError, SqlLimits,
+    bytecode::{self, Pages},
     confinement::{Gate, May, Phase, Rules, monotonic, narrow, widen},
     denials::{Caller, Denials},
     quota::Full,
@@ -31,6 +32,8 @@ use crate::{
 
 /// Bytes of one statement's text.
 const STATEMENT_BYTES: i32 = 64 * 1024;
+/// Instructions of one statement's program. SQLite doubles its room for them, and this is between two of the doublings.
+const INSTRUCTIONS: i32 = 25_000;
 /// Bytes that a prepared statement may take to be kept for the next time: what a plugin can have SQLite keep is bounded by
 /// this and by the number of statements that a connection keeps.
 const KEPT_STATEMENT_BYTES: i32 = 64 * 1024;
@@ -64,6 +67,7 @@ pub(super) struct Returned {
 struct Session {
     connection: Connection,
     gate: Arc<Gate>,
+    opens: Opens,
     restricted: Restricted,
     path: PathBuf,
     /// What the plugin's statements are kept under, before their text.
@@ -74,6 +78,13 @@ struct Session {
     time_left: Duration,
     until: Option<Instant>,
     lost: Option<Lost>,
+}
+
+/// What a new statement is held against before it runs.
+struct Opens {
+    gate: Arc<Gate>,
+    pages: Arc<Pages>,
+    may: May,
 }
 
 /// Why nothing of the transaction may be committed.
@@ -125,7 +136,13 @@ pub(super) fn restrict(
     connection: &Connection,
     limits: &SqlLimits,
 ) -> Result<Restricted, rusqlite::Error> {
-    narrow(connection, limits.value_bytes.get(), STATEMENT_BYTES).map(Restricted)
+    narrow(
+        connection,
+        limits.value_bytes.get(),
+        STATEMENT_BYTES,
+        INSTRUCTIONS,
+    )
+    .map(Restricted)
 }
 
 impl PluginSql {
@@ -140,6 +157,11 @@ impl PluginSql {
             connection.flush_prepared_statement_cache();
         }
         let key = Key::of(&terms.caller, terms.rules.may);
+        let opens = Opens {
+            gate: Arc::clone(gate),
+            pages: Arc::clone(&terms.rules.pages),
+            may: terms.rules.may,
+        };
         gate.limit_values(terms.limits.value_bytes.get());
         gate.enter(Phase::Plugin(terms.rules));
         let path = PathBuf::from(connection.path().unwrap_or_default());
@@ -148,6 +170,7 @@ impl PluginSql {
             session: Mutex::new(Some(Session {
                 connection,
                 gate: Arc::clone(gate),
+                opens,
                 restricted,
                 path,
                 key,
@@ -224,12 +247,13 @@ impl Session {
             rows: self.rows_per_query,
             bytes: self.bytes_left,
         };
-        let result = self.timed(sql, |connection, key| {
-            let mut statement = prepare(connection, key, sql)?;
+        let result = self.timed(sql, |connection, key, opens| {
+            let statement = prepare(connection, key, opens, sql)?;
             if statement.column_count() == 0 {
+                statement.discard();
                 return Err(failed("the statement returns no rows: use execute"));
             }
-            bind(&mut statement, parameters)?;
+            let mut statement = bind(statement, parameters)?;
             let result = collect(&mut statement, &mut left).map_err(|stop| match stop {
                 Stop::TooMuch(reason) if statement.readonly() => {
                     Stop::Fault(SqlFault::Limit(reason))
@@ -244,12 +268,13 @@ impl Session {
     }
 
     fn execute(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<u64, SqlFault> {
-        self.timed(sql, |connection, key| {
-            let mut statement = prepare(connection, key, sql)?;
+        self.timed(sql, |connection, key, opens| {
+            let statement = prepare(connection, key, opens, sql)?;
             if statement.column_count() != 0 {
+                statement.discard();
                 return Err(failed("the statement returns rows: use query"));
             }
-            bind(&mut statement, parameters)?;
+            let mut statement = bind(statement, parameters)?;
             let changed = statement.raw_execute();
             keep(statement);
             Ok(changed? as u64)
@@ -260,7 +285,7 @@ impl Session {
     fn timed<R>(
         &mut self,
         sql: &str,
-        run: impl FnOnce(&Connection, &mut Key) -> Result<R, Stop>,
+        run: impl FnOnce(&Connection, &mut Key, &Opens) -> Result<R, Stop>,
     ) -> Result<R, SqlFault> {
         if let Some(lost) = &self.lost {
             return Err(SqlFault::Fatal(lost.clone().error().into()));
@@ -272,7 +297,7 @@ impl Session {
             return Err(out_of_time());
         }
         self.gate.interrupt_at(end);
-        let result = run(&self.connection, &mut self.key);
+        let result = run(&self.connection, &mut self.key, &self.opens);
         self.time_left = self
             .time_left
             .saturating_sub(monotonic().saturating_duration_since(begun));
@@ -403,6 +428,8 @@ fn is_bound(message: &str) -> bool {
         "Expression tree is too large",
         "LIKE or GLOB pattern too complex",
         "parser stack overflow",
+        // Of the parser's own depth.
+        "Recursion limit",
     ]
     .iter()
     .any(|bound| message.starts_with(bound))
@@ -435,18 +462,48 @@ impl Key {
 fn prepare<'c>(
     connection: &'c Connection,
     key: &mut Key,
+    opens: &Opens,
     sql: &str,
 ) -> Result<CachedStatement<'c>, Stop> {
     if sql.contains('\0') {
         return Err(failed("the statement holds a NUL"));
     }
-    let statement = connection.prepare_cached(key.with(sql))?;
-    // Some statements have nothing to do, and so nothing that the authorizer would be asked about. One that ran was looked at.
-    if runs(&statement) > 0 || statements::kind(sql) == statements::Kind::Rows {
+    let statement = match connection.prepare_cached(key.with(sql)) {
+        Ok(statement) => statement,
+        Err(error) if opens.gate.has_refused() => return Err(error.into()),
+        // What SQLite says of a column or an index that is not there would say something about the table.
+        Err(error) => {
+            return Err(match statements::hidden_name(sql) {
+                Some(refusal) => Stop::Fault(SqlFault::Denied(refusal)),
+                None => error.into(),
+            });
+        }
+    };
+    // One that ran was looked at.
+    if runs(&statement) > 0 {
         return Ok(statement);
     }
+    let stop = match opens.refusal(connection, sql) {
+        Ok(None) => return Ok(statement),
+        Ok(Some(refusal)) => Stop::Fault(SqlFault::Denied(refusal)),
+        Err(error) => error.into(),
+    };
     statement.discard();
-    Err(Stop::Fault(SqlFault::Denied(OTHER_KIND.into())))
+    Err(stop)
+}
+
+impl Opens {
+    fn refusal(
+        &self,
+        connection: &Connection,
+        sql: &str,
+    ) -> Result<Option<String>, rusqlite::Error> {
+        // Some statements have nothing to do, and so nothing that the authorizer would be asked about.
+        if statements::kind(sql) != statements::Kind::Rows {
+            return Ok(Some(OTHER_KIND.into()));
+        }
+        bytecode::refusal(connection, &self.gate, sql, &self.pages, self.may)
+    }
 }
 
 /// How often a statement was run since it was prepared.
@@ -464,7 +521,21 @@ fn keep(statement: CachedStatement<'_>) {
     }
 }
 
-fn bind(statement: &mut CachedStatement<'_>, parameters: &[SqlValue]) -> Result<(), Stop> {
+/// Yields the statement only with all of its parameters: one that never runs is not kept.
+fn bind<'c>(
+    mut statement: CachedStatement<'c>,
+    parameters: &[SqlValue],
+) -> Result<CachedStatement<'c>, Stop> {
+    match bind_all(&mut statement, parameters) {
+        Ok(()) => Ok(statement),
+        Err(stop) => {
+            statement.discard();
+            Err(stop)
+        }
+    }
+}
+
+fn bind_all(statement: &mut CachedStatement<'_>, parameters: &[SqlValue]) -> Result<(), Stop> {
     let expected = statement.parameter_count();
     if expected != parameters.len() {
         return Err(failed(format!(

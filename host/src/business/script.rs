@@ -11,10 +11,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, Statement};
 
 use super::{
     BusinessError, SqlLimits,
+    bytecode::{self, Pages},
     catalog::is_reserved,
     confinement::{Gate, May, Phase, Rules, monotonic, narrow, widen},
     quota::Full,
@@ -27,6 +28,8 @@ use crate::{
 
 /// Bytes of one script's statement.
 const STATEMENT_BYTES: i32 = 1024 * 1024;
+/// Instructions of one statement's program: many rows in one `INSERT` are usual here.
+const INSTRUCTIONS: i32 = 250_000;
 
 /// What a script may do beside changing rows of the plugin's own tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +83,13 @@ impl Script<'_> {
             size: limits.workspace_bytes.get(),
         };
         let of = |e| SqliteError::of(path, e);
-        let host = narrow(connection, limits.value_bytes.get(), STATEMENT_BYTES).map_err(of)?;
+        let host = narrow(
+            connection,
+            limits.value_bytes.get(),
+            STATEMENT_BYTES,
+            INSTRUCTIONS,
+        )
+        .map_err(of)?;
         gate.limit_values(limits.value_bytes.get());
         let result = self.statements(connection, path, gate, within);
         gate.enter(Phase::Host);
@@ -254,27 +263,45 @@ struct Confined<'a> {
 
 impl Confined<'_> {
     fn run(self, statement: &str) -> Result<(), Error> {
-        self.enter(|connection| {
-            let mut statement = connection.prepare(statement)?;
-            let mut rows = statement.raw_query();
+        self.enter(statement, |mut prepared| {
+            let mut rows = prepared.raw_query();
             while rows.next()?.is_some() {}
             Ok(())
         })
     }
 
     fn prepare(self, statement: &str) -> Result<(), Error> {
-        self.enter(|connection| connection.prepare(statement).map(|_| ()))
+        self.enter(statement, |_| Ok(()))
     }
 
     fn enter(
         self,
-        run: impl FnOnce(&Connection) -> Result<(), rusqlite::Error>,
+        statement: &str,
+        run: impl FnOnce(Statement<'_>) -> Result<(), rusqlite::Error>,
     ) -> Result<(), Error> {
+        let (pages, may) = (Arc::clone(&self.rules.pages), self.rules.may);
         self.gate.enter(Phase::Plugin(self.rules));
         self.gate.interrupt_at(self.within.deadline);
-        let result = run(self.connection);
+        let mut hidden = None;
+        let result = self.connection.prepare(statement).and_then(|prepared| {
+            hidden = if matches!(may, May::Read | May::Write) {
+                bytecode::refusal(self.connection, self.gate, statement, &pages, may)?
+            } else {
+                statements::hidden_name(statement)
+            };
+            match hidden {
+                Some(_) => Ok(()),
+                None => run(prepared),
+            }
+        });
+        if result.is_err() && hidden.is_none() {
+            hidden = statements::hidden_name(statement);
+        }
         let refusal = self.gate.take_refusal();
         self.gate.enter(Phase::Host);
+        if let Some(reason) = refusal.as_ref().or(hidden.as_ref()) {
+            return Err(self.script.refused(reason.clone()));
+        }
         let (plugin, what) = (self.script.plugin.clone(), self.script.what.clone());
         match result {
             Err(source) => match source.sqlite_error_code() {
@@ -296,18 +323,15 @@ impl Confined<'_> {
                 Some(
                     ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::CannotOpen,
                 ) => Err(SqliteError::of(self.path, source).into()),
-                code => match refusal {
-                    Some(reason) => Err(self.script.refused(reason)),
-                    None if code == Some(ErrorCode::AuthorizationForStatementDenied) => {
-                        Err(self.script.refused(source.to_string()))
-                    }
-                    None => Err(BusinessError::ScriptFailed {
-                        plugin,
-                        what,
-                        source,
-                    }
-                    .into()),
-                },
+                Some(ErrorCode::AuthorizationForStatementDenied) => {
+                    Err(self.script.refused(source.to_string()))
+                }
+                _ => Err(BusinessError::ScriptFailed {
+                    plugin,
+                    what,
+                    source,
+                }
+                .into()),
             },
             Ok(()) if self.connection.is_autocommit() => Err(self
                 .script
@@ -324,6 +348,7 @@ fn rules(
     may: May,
 ) -> Result<Rules, rusqlite::Error> {
     let mut objects: Names = schema.keys().map(|name| fold(name)).collect();
+    let is_shadowed = objects.contains("json_each") || objects.contains("json_tree");
     let mut modules = connection.prepare_cached("SELECT lower(name) FROM pragma_module_list")?;
     for module in modules.query_map((), |row| row.get(0))? {
         objects.insert(module?);
@@ -331,6 +356,8 @@ fn rules(
     Ok(Rules {
         own: Arc::new(own.clone()),
         objects: Arc::new(objects),
+        pages: Arc::new(Pages::read(connection, |table| own.contains(table))?),
+        is_shadowed,
         // Nothing of a script is kept prepared.
         version: -1,
         may,

@@ -1,6 +1,10 @@
-//! Reads SQL text just far enough to split it into statements and to find a clause that no hook of SQLite shows.
+//! Reads SQL text just far enough to split it into statements, to find a clause that no hook of SQLite shows, and to find
+//! names that no text of a plugin may hold.
 //!
-//! Not a parser, and nothing rests on it alone: each piece is prepared as exactly one statement, under the authorizer.
+//! Not a parser, and nothing rests on it alone: each piece is prepared as exactly one statement, under the authorizer, and
+//! what it compiles to is looked at (`bytecode`).
+
+use super::catalog::is_hidden;
 
 /// A token that matters here; comments and blanks are skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,7 +12,11 @@ enum Token<'a> {
     /// A bare word.
     Word(&'a str),
     Semicolon,
-    /// A quoted text or name, a number, an operator.
+    /// A quoted name, without its quotes.
+    Name(&'a str),
+    /// A text, without its quotes.
+    Text(&'a str),
+    /// An operator.
     Other,
 }
 
@@ -119,6 +127,24 @@ pub(super) fn rolls_back_on_conflict(sql: &str) -> bool {
         .any(|three| three[0].is("ON") && three[1].is("CONFLICT") && three[2].is("ROLLBACK"))
 }
 
+/// Why a text may not be a plugin's: it holds the name of something that is the host's or SQLite's, in whatever spelling
+/// and place. A text between single quotes counts where all of it could be such a name: SQLite takes it for one where a
+/// name has to stand.
+pub(super) fn hidden_name(sql: &str) -> Option<String> {
+    Tokens::of(sql).find_map(|(token, _)| {
+        let name = match token {
+            Token::Word(name) | Token::Name(name) => name,
+            Token::Text(text) if text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') => {
+                text
+            }
+            _ => return None,
+        };
+        is_hidden(name).then(|| {
+            format!("{name} is not the plugin's own: names like it may not be used anywhere")
+        })
+    })
+}
+
 /// Yields each token with the place after it.
 struct Tokens<'a> {
     sql: &'a str,
@@ -128,6 +154,23 @@ struct Tokens<'a> {
 impl<'a> Tokens<'a> {
     fn of(sql: &'a str) -> Self {
         Self { sql, at: 0 }
+    }
+
+    /// What stands between quotes from `from` on, as it is written, and the place after them. A doubled quote is one of the
+    /// text, brackets aside.
+    fn quoted(&self, from: usize, close: u8) -> (&'a str, usize) {
+        let bytes = self.sql.as_bytes();
+        let mut at = from;
+        while let Some(byte) = bytes.get(at) {
+            if *byte == close {
+                if close == b']' || bytes.get(at + 1) != Some(&close) {
+                    return (&self.sql[from..at], at + 1);
+                }
+                at += 1;
+            }
+            at += 1;
+        }
+        (&self.sql[from..], bytes.len())
     }
 
     /// The place after `mark`, which is searched from `from`; the end of the text where there is none.
@@ -151,7 +194,9 @@ impl<'a> Iterator for Tokens<'a> {
             let start = self.at;
             let first = *bytes.get(start)?;
             match first {
-                b' ' | b'\t' | b'\n' | b'\r' | 0x0c => self.at += 1,
+                b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => self.at += 1,
+                // A byte order mark, which SQLite reads as blank where a token could begin.
+                0xef if bytes[start..].starts_with(b"\xef\xbb\xbf") => self.at += 3,
                 b'-' if bytes.get(start + 1) == Some(&b'-') => self.at = self.after(start, "\n"),
                 b'/' if bytes.get(start + 1) == Some(&b'*') => {
                     self.at = self.after(start + 2, "*/")
@@ -161,15 +206,15 @@ impl<'a> Iterator for Tokens<'a> {
                     return Some((Token::Semicolon, self.at));
                 }
                 b'\'' | b'"' | b'`' | b'[' => {
-                    let close = match first {
-                        b'\'' => "'",
-                        b'"' => "\"",
-                        b'`' => "`",
-                        _ => "]",
+                    let close = if first == b'[' { b']' } else { first };
+                    let (text, end) = self.quoted(start + 1, close);
+                    self.at = end;
+                    let token = if first == b'\'' {
+                        Token::Text(text)
+                    } else {
+                        Token::Name(text)
                     };
-                    // A doubled quote inside reads as two quoted tokens side by side, which changes nothing here.
-                    self.at = self.after(start + 1, close);
-                    return Some((Token::Other, self.at));
+                    return Some((token, self.at));
                 }
                 byte if is_word(&byte) => {
                     let length = bytes[start..].iter().take_while(|b| is_word(b)).count();
@@ -218,5 +263,37 @@ mod tests {
         assert!(!rolls_back_on_conflict(
             "CREATE TABLE t(a UNIQUE ON CONFLICT FAIL, b DEFAULT 'ON CONFLICT ROLLBACK')"
         ));
+        for blank in ["\u{feff}", "\u{feff}\u{feff} ", " \u{b}"] {
+            let text = format!("CREATE TABLE t(a UNIQUE ON CONFLICT {blank}ROLLBACK)");
+            assert!(rolls_back_on_conflict(&text), "{blank:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_the_hosts_is_found_in_every_spelling_and_a_text_about_it_is_none() {
+        for text in [
+            "SELECT 1 FROM wharf_x",
+            "SELECT 1 FROM \u{feff}WHARF_x",
+            "SELECT 1 FROM \"wharf_x\"",
+            "SELECT 1 FROM [Sqlite_ x]",
+            "SELECT 1 FROM `pragma_x`",
+            "SELECT 1 FROM 'wharf_x'",
+            "SELECT 1 FROM a.sqlite_x",
+            "SELECT \'\' FROM dbstat",
+            "SELECT \'\'\'\' FROM(wharf_x)",
+            "SELECT 1/**/FROM/*'*/wharf_x",
+            "SELECT 1 FROM -- '\nwharf_x",
+            "SELECT 1 FROM \"wharf_x",
+        ] {
+            assert!(hidden_name(text).is_some(), "{text}");
+        }
+        for text in [
+            "SELECT 'wharf_x is the host\'\'s', 'a wharf_x'",
+            "SELECT 'it\'\'s', 'a\'\'wharf_x'",
+            "SELECT wharf, sqlite, pragma, my_wharf_x FROM wharfs -- wharf_x",
+            "SELECT /* sqlite_x */ json_each FROM json_tree",
+        ] {
+            assert_eq!(hidden_name(text), None, "{text}");
+        }
     }
 }

@@ -84,7 +84,7 @@ fn a_statement_that_the_host_has_prepared_is_not_the_plugins() {
 fn a_trigger_has_only_the_rights_of_the_plugin() {
     let fixture = Fixture::new();
     let plugin = "p".parse().unwrap();
-    let trigger = "CREATE TRIGGER forge AFTER INSERT ON items BEGIN DELETE FROM wharf_anchors; END";
+    let trigger = "CREATE TRIGGER forge AFTER INSERT ON items BEGIN DELETE FROM others; END";
     let mut list = migrations(&[TABLES, trigger]);
     let error = fixture.store.install(&plugin, &list, at()).unwrap_err();
     assert_eq!(error.code(), "plugin-script-refused");
@@ -94,11 +94,21 @@ fn a_trigger_has_only_the_rights_of_the_plugin() {
     assert_eq!(error.code(), "plugin-script-refused");
 
     fixture.add("t1", "k1");
+    let theirs = "INSERT INTO others VALUES ('theirs')";
+    fixture
+        .store
+        .seed(&"q".parse().unwrap(), theirs, at())
+        .unwrap();
+    // What is the host's may not even be named; what another plugin calls its own shows when the trigger would run.
+    let named = trigger.replace("others", "wharf_anchors");
+    let error = fixture.store.seed(&plugin, &named, at()).unwrap_err();
+    assert_eq!(error.code(), "plugin-script-refused");
     fixture.store.seed(&plugin, trigger, at()).unwrap();
     fixture.writing(|sql| {
         let result = sql.execute("INSERT INTO items (name, n) VALUES ('b', 1)", &[]);
         assert!(matches!(result, Err(SqlFault::Denied(_))), "{result:?}");
     });
+    assert_eq!(fixture.count("SELECT count(*) FROM others"), 1);
     assert_eq!(fixture.count("SELECT count(*) FROM wharf_anchors"), 1);
 }
 

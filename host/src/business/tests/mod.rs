@@ -5,6 +5,7 @@ mod denials;
 mod durability;
 mod exactly_once;
 mod handle;
+mod guards;
 mod holes;
 mod honest;
 mod installation;

@@ -83,7 +83,7 @@ fn a_connection_of_a_plugin_can_attach_nothing_and_start_no_thread() {
     fixture
         .store
         .reading(|connection| {
-            let host = narrow(connection, 1000, 1000).unwrap();
+            let host = narrow(connection, 1000, 1000, 25_000).unwrap();
             // In the host's phase, so that it is the limit which refuses.
             let refused = connection.execute("ATTACH ':memory:' AS other", ());
             assert!(
@@ -96,7 +96,7 @@ fn a_connection_of_a_plugin_can_attach_nothing_and_start_no_thread() {
                 (Limit::SQLITE_LIMIT_LENGTH, 1000),
                 (Limit::SQLITE_LIMIT_ATTACHED, 0),
                 (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
-                (Limit::SQLITE_LIMIT_VDBE_OP, 250_000),
+                (Limit::SQLITE_LIMIT_VDBE_OP, 25_000),
             ] {
                 assert_eq!(connection.limit(limit).unwrap(), value, "{limit:?}");
             }

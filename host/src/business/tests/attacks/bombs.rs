@@ -10,6 +10,35 @@ const TIME: super::Refusal = Limit("time for SQL");
 const LONG: super::Refusal = Limit("too long");
 const SIZE: super::Refusal = Limit("too large or too deep");
 
+macro_rules! sixty {
+    () => {
+        "q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q+q"
+    };
+}
+
+macro_rules! hundred {
+    () => {
+        "(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((("
+    };
+}
+
+macro_rules! thousand {
+    () => {
+        concat!(
+            hundred!(),
+            hundred!(),
+            hundred!(),
+            hundred!(),
+            hundred!(),
+            hundred!(),
+            hundred!(),
+            hundred!(),
+            hundred!(),
+            hundred!()
+        )
+    };
+}
+
 pub(super) const ATTACKS: &[Attack] = &[
     attack(
         "endless recursion",
@@ -205,5 +234,27 @@ pub(super) const ATTACKS: &[Attack] = &[
             "INSERT INTO counters SELECT task, 1 FROM wharf_ledger WHERE 0",
             "UPDATE counters SET value = value WHERE name IN (SELECT task FROM wharf_anchors WHERE 0)",
         ],
+    ),
+    attack(
+        "copies of a function by flattening",
+        Denied("too many functions"),
+        &[concat!(
+            "INSERT INTO counters SELECT 'x', (WITH t (a) AS MATERIALIZED (SELECT printf('%.*c', 120000, 'a')) SELECT q FROM (SELECT ",
+            sixty!(),
+            " AS q FROM (SELECT ",
+            sixty!(),
+            " AS q FROM (SELECT (a GLOB '*[bcdefghijklmnopqrstuvwxyzbcdefghijklmnopqrstuvwxyzbcdefghijklmnopqrstuvwxyz]') AS q FROM t))))",
+        )],
+    ),
+    attack(
+        "parser's depth",
+        SIZE,
+        &[concat!(
+            "SELECT ",
+            thousand!(),
+            thousand!(),
+            thousand!(),
+            "1"
+        )],
     ),
 ];

@@ -431,4 +431,77 @@ pub(super) const ATTACKS: &[Attack] = &[
             "SELECT * FROM json_each('[1]') AS j, fts3tokenize",
         ],
     ),
+    attack(
+        "column that two tables share, by USING",
+        FOREIGN,
+        &[
+            "WITH g (plugin, subject, operation_key, task, principal, fingerprint, data, sequence, at) AS (SELECT 0, 0, 0, 0, 0, 0, 0, 0, 0) SELECT plugin, subject, operation_key, task, principal, fingerprint, data, sequence, at FROM wharf_ledger FULL JOIN g USING (plugin, subject, operation_key, task, principal, fingerprint, data, sequence, at)",
+            "SELECT count(*) FROM wharf_ledger a JOIN wharf_ledger b USING (task)",
+            "WITH g (task) AS (VALUES ('honest')) SELECT g.task FROM g JOIN wharf_ledger USING (task)",
+            "WITH g (task) AS (VALUES ('honest')) SELECT g.task FROM g LEFT JOIN wharf_ledger USING (task)",
+            "WITH g (task) AS (SELECT 0) SELECT task FROM g RIGHT JOIN wharf_ledger USING (task)",
+            "WITH g (sql) AS (SELECT 0) SELECT sql FROM sqlite_schema FULL JOIN g USING (sql)",
+        ],
+    ),
+    attack(
+        "column that two tables share, by NATURAL",
+        FOREIGN,
+        &[
+            "WITH g (task, head) AS (SELECT 0, 0) SELECT task, head FROM wharf_anchors NATURAL FULL JOIN g",
+            "WITH g (task, head) AS (SELECT 0, 0) SELECT task, head FROM g NATURAL RIGHT JOIN wharf_anchors",
+        ],
+    ),
+    attack(
+        "column shared with another plugin's table",
+        FOREIGN,
+        &[
+            "WITH g (x) AS (SELECT 0) SELECT x FROM others NATURAL FULL JOIN g",
+            "WITH g (x) AS (SELECT 0) SELECT x FROM others FULL JOIN g USING (x)",
+            "WITH g (x) AS (VALUES ('theirs')) SELECT g.x FROM g JOIN others USING (x)",
+            "SELECT count(*) FROM others a JOIN others b USING (x)",
+            "SELECT x FROM (SELECT 0 AS x) NATURAL RIGHT JOIN main.Others",
+            "SELECT x FROM glimpse NATURAL FULL JOIN (SELECT 0 AS x)",
+            "SELECT 1 FROM items WHERE EXISTS (SELECT 1 FROM others JOIN (SELECT 'theirs' AS x) USING (x))",
+        ],
+    ),
+    attack(
+        "copy a shared column",
+        FOREIGN,
+        &[
+            "INSERT INTO counters (name, value) WITH g (head) AS (SELECT 0) SELECT head, 1 FROM wharf_anchors FULL JOIN g USING (head) LIMIT 1",
+            "INSERT INTO counters (name, value) WITH g (x) AS (SELECT 0) SELECT x, 1 FROM others FULL JOIN g USING (x)",
+            "UPDATE counters SET name = x FROM others NATURAL FULL JOIN (SELECT 0 AS x)",
+            "DELETE FROM counters WHERE 'theirs' IN (SELECT x FROM others NATURAL FULL JOIN (SELECT 0 AS x))",
+            "INSERT INTO counters VALUES ('a', 1) RETURNING (SELECT x FROM others NATURAL FULL JOIN (SELECT 0 AS x))",
+        ],
+    ),
+    attack(
+        "shared column of a table that a module makes up",
+        FOREIGN,
+        &[
+            "WITH g (name) AS (SELECT 0) SELECT name FROM pragma_table_list FULL JOIN g USING (name)",
+            "WITH g (name) AS (SELECT 0) SELECT name FROM dbstat FULL JOIN g USING (name)",
+            "WITH g (token) AS (SELECT 0) SELECT token FROM fts3tokenize FULL JOIN g USING (token)",
+        ],
+    ),
+    attack(
+        "a name where nothing is read",
+        FOREIGN,
+        &[
+            "WITH x AS (SELECT * FROM wharf_tables) SELECT 1",
+            "SELECT 1 FROM items WHERE 0 AND (SELECT 1 FROM wharf_tables)",
+            "SELECT 'wharf_tables'",
+            "SELECT 1 AS [sqlite_x]",
+        ],
+    ),
+    attack(
+        "probe for a column or an index",
+        FOREIGN,
+        &[
+            "SELECT zzz FROM wharf_ledger",
+            "SELECT 1 FROM wharf_ledger INDEXED BY nowhere",
+            "SELECT 1 FROM wharf_nowhere",
+            "SELECT 1 FROM \u{feff}wharf_nowhere",
+        ],
+    ),
 ];

@@ -38,6 +38,11 @@ const MIGRATIONS: &[Attack] = &[
             "CREATE INDEX wharf_mine ON items (name)",
             "ALTER TABLE items RENAME TO wharf_mine",
             "CREATE TABLE sqlite_mine (x)",
+            "CREATE TABLE json_each (x)",
+            "ALTER TABLE items RENAME TO json_each",
+            "ALTER TABLE items RENAME TO \"JSON_Tree\"",
+            "ALTER TABLE items RENAME TO dbstat",
+            "CREATE TABLE mine (wharf_x)",
         ],
     ),
     (
@@ -81,6 +86,14 @@ const MIGRATIONS: &[Attack] = &[
             "ALTER TABLE wharf_ledger ADD COLUMN y",
             "ALTER TABLE wharf_ledger RENAME COLUMN task TO y",
             "ALTER TABLE others RENAME TO mine",
+        ],
+    ),
+    (
+        "migration: change of a column or a constraint that rewrites the table",
+        &[
+            "ALTER TABLE items DROP COLUMN body",
+            "ALTER TABLE counters ALTER COLUMN name SET NOT NULL",
+            "ALTER TABLE counters ADD CONSTRAINT c CHECK (value > 0)",
         ],
     ),
     (
@@ -129,6 +142,23 @@ const MIGRATIONS: &[Attack] = &[
         ],
     ),
     (
+        "migration: view of a shared column",
+        &[
+            "CREATE VIEW v AS SELECT task FROM wharf_ledger FULL JOIN (SELECT 0 AS task) USING (task)",
+            "CREATE VIEW v AS SELECT x FROM others FULL JOIN (SELECT 0 AS x) USING (x)",
+            "CREATE VIEW v AS SELECT 1 AS one FROM others NATURAL JOIN (SELECT 'theirs' AS x)",
+            "CREATE VIEW v AS SELECT x FROM others NATURAL FULL JOIN (SELECT 0 AS x); INSERT INTO counters SELECT x, 1 FROM v",
+        ],
+    ),
+    (
+        "migration: rows of a shared column",
+        &[
+            "INSERT INTO counters (name, value) WITH g (head) AS (SELECT 0) SELECT head, 1 FROM wharf_anchors FULL JOIN g USING (head)",
+            "INSERT INTO counters (name, value) SELECT x, 1 FROM others FULL JOIN (SELECT 0 AS x) USING (x)",
+            "SELECT x FROM others NATURAL FULL JOIN (SELECT 0 AS x)",
+        ],
+    ),
+    (
         "migration: view of a pragma or a module",
         &[
             "CREATE VIEW v AS SELECT * FROM pragma_table_list",
@@ -156,11 +186,34 @@ const MIGRATIONS: &[Attack] = &[
         &[
             "CREATE TABLE a (x CHECK (x > random()))",
             "CREATE TABLE a (x, CHECK (load_extension('x')))",
+            "ALTER TABLE items ADD COLUMN x CHECK (total_changes() >= 0)",
+            "ALTER TABLE items ADD COLUMN x CHECK (x IS NULL OR last_insert_rowid() = x)",
+            "ALTER TABLE items ADD COLUMN x CHECK (ltrim(x, 'a') = x)",
+            "ALTER TABLE parts ADD COLUMN x CHECK (sqlite_version() > '')",
+            "ALTER TABLE parts ADD COLUMN x CHECK (length(zeroblob(n)) >= 0)",
+            "ALTER TABLE counters ADD COLUMN x CHECK (random() <> 0); INSERT INTO counters (name) VALUES ('a')",
         ],
     ),
     (
         "migration: generated column that is not pure",
-        &["CREATE TABLE a (x, y GENERATED ALWAYS AS (sqlite_version()))"],
+        &[
+            "CREATE TABLE a (x, y GENERATED ALWAYS AS (sqlite_version()))",
+            "ALTER TABLE items ADD COLUMN x GENERATED ALWAYS AS (sqlite_version())",
+            "ALTER TABLE counters ADD COLUMN x GENERATED ALWAYS AS (ltrim(name)) VIRTUAL",
+        ],
+    ),
+    (
+        "migration: check that calls too many functions",
+        &[concat!(
+            "ALTER TABLE items ADD COLUMN x CHECK (",
+            "x GLOB 'a' + x GLOB 'b' + x GLOB 'c' + x GLOB 'd' + x GLOB 'e' + x GLOB 'f' + x GLOB 'g' + x GLOB 'h' + x GLOB 'i' + x GLOB 'j' > 0);",
+            "ALTER TABLE items ADD COLUMN y CHECK (",
+            "y GLOB 'a' + y GLOB 'b' + y GLOB 'c' + y GLOB 'd' + y GLOB 'e' + y GLOB 'f' + y GLOB 'g' + y GLOB 'h' + y GLOB 'i' + y GLOB 'j' > 0);",
+            "ALTER TABLE items ADD COLUMN z CHECK (",
+            "z GLOB 'a' + z GLOB 'b' + z GLOB 'c' + z GLOB 'd' + z GLOB 'e' + z GLOB 'f' + z GLOB 'g' + z GLOB 'h' + z GLOB 'i' + z GLOB 'j' > 0);",
+            "ALTER TABLE items ADD COLUMN w CHECK (",
+            "w GLOB 'a' + w GLOB 'b' + w GLOB 'c' + w GLOB 'd' + w GLOB 'e' + w GLOB 'f' + w GLOB 'g' + w GLOB 'h' + w GLOB 'i' + w GLOB 'j' > 0)",
+        )],
     ),
     (
         "migration: index of what is not pure",
@@ -198,6 +251,9 @@ const MIGRATIONS: &[Attack] = &[
             "CREATE TABLE a (x PRIMARY KEY ON CONFLICT ROLLBACK) WITHOUT ROWID",
             "ALTER TABLE items ADD COLUMN x NOT NULL ON CONFLICT ROLLBACK DEFAULT 1",
             "CREATE TABLE a (x CHECK (x > 0) ON CONFLICT ROLLBACK)",
+            "CREATE TABLE a (x UNIQUE ON CONFLICT \u{feff}ROLLBACK)",
+            "CREATE TABLE a (x UNIQUE ON \u{feff}CONFLICT \u{feff}\u{feff}ROLLBACK)",
+            "CREATE TABLE a (x UNIQUE ON CONFLICT \u{b}ROLLBACK)",
         ],
     ),
     (
@@ -259,6 +315,13 @@ const SEEDS: &[Attack] = &[
             "SELECT * FROM wharf_ledger",
             "INSERT INTO wharf_anchors VALUES ('t', 1, 'h')",
             "INSERT INTO others VALUES (1)",
+        ],
+    ),
+    (
+        "seed: rows of a shared column",
+        &[
+            "INSERT INTO counters (name, value) SELECT head, 1 FROM wharf_anchors FULL JOIN (SELECT 0 AS head) USING (head)",
+            "INSERT INTO counters (name, value) SELECT x, 1 FROM others FULL JOIN (SELECT 0 AS x) USING (x)",
         ],
     ),
     (
