@@ -6,5 +6,6 @@ pub mod business;
 pub mod context;
 pub mod domain;
 pub mod journal;
+pub mod memories;
 pub mod model;
 pub mod permission;
