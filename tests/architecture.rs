@@ -9,7 +9,7 @@ use wharf_tests::{root, sources};
 const LAYERS: [&[&str]; 6] = [
     &["words"],
     &["core"],
-    &["sqlite"],
+    &["schema", "sqlite"],
     &["plugin", "business", "technologies"],
     &["host"],
     &["cli"],
@@ -23,7 +23,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("futures", &["core", "technologies"]),
     ("httpdate", &["technologies"]),
     ("jiff", &["*"]),
-    ("jsonschema", &["plugin"]),
+    ("jsonschema", &["schema"]),
     ("memchr", &["business"]),
     ("redis", &["technologies"]),
     ("regex", &["words"]),

@@ -3,6 +3,7 @@
 //! Layers, lowest first; arrows only go down:
 //! - [`words`]: identifiers, digests, JSON text, time, errors
 //! - [`core`]: Graph, Loop, driver, plan-execute, and the ports to the world
+//! - [`schema`]: JSON Schemas, within bounds
 //! - [`sqlite`]: opening and migrating SQLite files
 //! - [`plugin`], [`business`], [`technologies`]: what stands behind the ports
 //! - [`host`]: the wiring; begin with [`HostBuilder`]
@@ -26,6 +27,7 @@
 
 pub mod words;
 pub mod core;
+pub mod schema;
 pub mod sqlite;
 pub mod plugin;
 pub mod business;

@@ -16,7 +16,7 @@ use super::{
     engine::PluginEngine,
     fault::{CallError, CallFault},
     limits::PluginLimits,
-    log::{GuestLog, excerpt},
+    log::GuestLog,
     runtime::{Runtime, TICK_MILLIS},
     slots::{Overloaded, Slot, Slots},
     state::{CallState, Stop, Transaction},
@@ -26,7 +26,7 @@ use crate::{
         metering::{CallUse, Grant, Meter},
         ports::business::Sql,
     },
-    words::{digest::Digest, error::Error, stopwatch::Stopwatch},
+    words::{digest::Digest, error::Error, scrub::excerpt, stopwatch::Stopwatch},
 };
 
 /// How many calls' time and fuel a batch of calls in one sandbox has together.

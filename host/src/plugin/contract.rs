@@ -9,7 +9,6 @@ use super::{
     bindings::{exports::wharf::domain::tools, wharf::domain::types},
     fault::CallFault,
     limits::PluginLimits,
-    log::excerpt,
 };
 use crate::{
     core::{
@@ -22,6 +21,7 @@ use crate::{
     words::{
         id::StepId,
         json::{JsonError, JsonText},
+        scrub::excerpt,
         scrub::scrub,
     },
 };

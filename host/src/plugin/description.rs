@@ -10,13 +10,13 @@ use super::{
     contract::{Checked, json, violation, within},
     fault::CallFault,
     limits::PluginLimits,
-    schema::{ArgumentsSchemas, SchemaCompiler},
 };
 use crate::{
     core::{
         contract::{Descriptor, Effect, Migration, Tool},
         request::is_text,
     },
+    schema::{ArgumentsSchemas, SchemaCompiler},
     words::{id::is_identifier, json::JsonText, scrub::scrub},
 };
 

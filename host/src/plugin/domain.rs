@@ -16,7 +16,6 @@ use super::{
     fault::CallFault,
     limits::PluginLimits,
     loading,
-    schema::ArgumentsSchemas,
     slots::Slots,
 };
 use crate::{
@@ -32,6 +31,7 @@ use crate::{
         },
         request::Request,
     },
+    schema::ArgumentsSchemas,
     words::{
         digest::Digest,
         error::{Error, Facts, Fault, Kind},

@@ -12,10 +12,10 @@ use super::{
     fault::{LoadError, SUPPORTED},
     limits::PluginLimits,
     linker,
-    log::excerpt,
     runtime::Runtime,
     state::CallState,
 };
+use crate::words::scrub::excerpt;
 
 /// The exports of the contract.
 const EXPORTS: [&str; 2] = ["wharf:domain/validator", "wharf:domain/tools"];

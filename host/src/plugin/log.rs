@@ -6,10 +6,7 @@
 use std::sync::Arc;
 
 use super::limits::PluginLimits;
-use crate::words::{
-    escape::{self, escaped},
-    scrub::scrubbed,
-};
+use crate::words::{escape::escaped, scrub::scrubbed};
 
 /// Bytes kept of a panic's text, and of a line of standard output or error.
 const TEXT: usize = 2 * 1024;
@@ -144,11 +141,6 @@ impl GuestLog {
             Level::Error => tracing::error!(plugin, function, "{text}"),
         }
     }
-}
-
-/// The text, scrubbed, escaped and cut to a few hundred bytes, for an error message.
-pub(super) fn excerpt(text: &str) -> String {
-    escape::excerpt(&scrubbed(text), 300)
 }
 
 #[cfg(test)]

@@ -29,7 +29,6 @@ mod bindings;
 mod contract;
 mod description;
 mod fault;
-mod schema;
 
 mod probe;
 

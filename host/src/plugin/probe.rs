@@ -13,10 +13,11 @@ use super::{
     call,
     engine::PluginEngine,
     limits::{EngineLimits, PluginLimits},
-    log::{GuestLog, excerpt},
+    log::GuestLog,
 };
 use crate::words::{
     error::{Error, Facts, Fault, Kind},
+    scrub::excerpt,
     stopwatch::Stopwatch,
 };
 

@@ -27,11 +27,10 @@ use super::{
     fault::LoadError,
     limits::{EngineLimits, MEMORIES_PER_SANDBOX, PluginLimits},
     linker,
-    log::excerpt,
     slots::Slots,
     state::CallState,
 };
-use crate::words::digest::Digest;
+use crate::words::{digest::Digest, scrub::excerpt};
 
 /// The length of a tick in milliseconds; shorter ones drift.
 pub(super) const TICK_MILLIS: u64 = 10;

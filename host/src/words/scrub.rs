@@ -9,6 +9,8 @@ use std::{borrow::Cow, sync::LazyLock};
 
 use regex::{Captures, Regex};
 
+use super::escape;
+
 /// What stands in place of a credential.
 pub const SCRUBBED: &str = "[scrubbed]";
 
@@ -46,6 +48,12 @@ pub fn scrubbed(text: &str) -> Cow<'_, str> {
         let end = if kept == "://" { "@" } else { "" };
         format!("{kept}{SCRUBBED}{end}")
     })
+}
+
+/// The text, scrubbed, escaped and cut to a few hundred bytes, for an error message.
+#[must_use]
+pub fn excerpt(text: &str) -> String {
+    escape::excerpt(&scrubbed(text), 300)
 }
 
 /// As [`scrubbed`], of a text that is owned.

@@ -9,3 +9,4 @@ pub mod journal;
 pub mod memories;
 pub mod model;
 pub mod permission;
+pub mod schemas;

@@ -1,14 +1,25 @@
-//! What the schemas of a plugin's tools have against the arguments of a plan.
+//! What the schemas of tools have against arguments: those of a plugin's tools against a plan's, those of one tool against a
+//! call's.
 //!
-//! Owns how much work one plan may cause, and how a fault is told. Called by `domain.rs`.
+//! Owns how much work one plan or call may cause, and how a fault is told. Asked by the plugin layer and, through its port, by the core.
 
 use std::collections::BTreeMap;
 
 use jsonschema::ValidationError;
 use serde_json::Value;
 
-use super::{super::log::excerpt, Schema, SchemaCompiler, SchemaFault, size};
-use crate::{core::ports::domain::ArgumentsCheck, words::json::JsonText};
+use super::{Schema, SchemaCompiler, SchemaFault, size};
+use crate::{
+    core::ports::{
+        domain::ArgumentsCheck,
+        schemas::{SchemaCheck, Schemas},
+    },
+    words::{
+        error::{Error, Facts, Fault, Kind},
+        json::JsonText,
+        scrub::excerpt,
+    },
+};
 
 /// Checks of all steps of a plan together, of about 5 ns each. A step takes what its schema costs, times the size of its
 /// arguments.
@@ -28,10 +39,10 @@ const MAX_SHOWN: usize = 80;
 
 /// The schemas of the tools that take arguments, by the tool's name.
 #[derive(Debug, Default)]
-pub(in super::super) struct ArgumentsSchemas(BTreeMap<String, Schema>);
+pub(crate) struct ArgumentsSchemas(BTreeMap<String, Schema>);
 
 impl ArgumentsSchemas {
-    pub(in super::super) fn add(
+    pub(crate) fn add(
         &mut self,
         tool: &str,
         schema: &JsonText,
@@ -42,7 +53,7 @@ impl ArgumentsSchemas {
     }
 
     /// For one plan.
-    pub(in super::super) const fn check(&self) -> PlanCheck<'_> {
+    pub(crate) const fn check(&self) -> PlanCheck<'_> {
         PlanCheck {
             schemas: self,
             checks_left: MAX_CHECKS,
@@ -51,8 +62,61 @@ impl ArgumentsSchemas {
     }
 }
 
+/// Compiles the schemas of tools; each has the bounds to itself.
+#[derive(Debug, Default)]
+pub struct ToolSchemas;
+
+impl Schemas for ToolSchemas {
+    fn compile(&self, tool: &str, schema: &JsonText) -> Result<Box<dyn SchemaCheck>, Error> {
+        let mut schemas = ArgumentsSchemas::default();
+        schemas
+            .add(tool, schema, &mut SchemaCompiler::default())
+            .map_err(|fault| SchemaRefused {
+                tool: tool.to_owned(),
+                why: fault.to_string(),
+            })?;
+        Ok(Box::new(ToolSchema {
+            tool: tool.to_owned(),
+            schemas,
+        }))
+    }
+}
+
+struct ToolSchema {
+    tool: String,
+    schemas: ArgumentsSchemas,
+}
+
+impl SchemaCheck for ToolSchema {
+    fn faults(&self, value: &Value) -> Vec<String> {
+        self.schemas.check().faults(&self.tool, value)
+    }
+}
+
+/// A tool's schema is not used.
+#[derive(Debug, thiserror::Error)]
+#[error("a schema of the tool `{tool}` is refused")]
+struct SchemaRefused {
+    tool: String,
+    why: String,
+}
+
+impl Fault for SchemaRefused {
+    fn facts(&self) -> Facts {
+        Facts::new(
+            "tool-schema",
+            Kind::InvalidInput,
+            "use JSON Schema draft 2020-12 within the bounds of docs/agents.md",
+        )
+    }
+
+    fn why(&self) -> Option<String> {
+        Some(self.why.clone())
+    }
+}
+
 /// The arguments of one plan, step by step.
-pub(in super::super) struct PlanCheck<'a> {
+pub(crate) struct PlanCheck<'a> {
     schemas: &'a ArgumentsSchemas,
     checks_left: u64,
     listed_left: u64,

@@ -1,9 +1,9 @@
-//! The JSON Schemas that a plugin declares, and what they have against arguments.
+//! The JSON Schemas that plugins and tools declare, and what they have against arguments.
 //!
 //! Owns the bounds. Neither compiling nor validating runs in a sandbox, and neither is interrupted, so both must be short
 //! whatever a plugin declares and a model answers: references are put in their place first (`inline.rs`), the result has a
 //! bounded number of keywords, and what validating can cost is known before it begins (`cost.rs`, `pattern.rs`). Never calls
-//! the plugin. Compiled by `description.rs` while a plugin is loaded, asked by `domain.rs`.
+//! a plugin. Used by the plugin layer, and through its port by the core's tools.
 
 mod arguments;
 mod cost;
@@ -23,7 +23,7 @@ use self::{
 };
 use crate::words::json::JsonText;
 
-pub(super) use self::arguments::ArgumentsSchemas;
+pub(crate) use self::arguments::{ArgumentsSchemas, ToolSchemas};
 
 /// Keywords and values of all schemas of a plugin together, references put in their place: each counts one, and one more for
 /// each 16 bytes of text. What an `unevaluated...` keyword looks at again counts again. Compiling so many takes about 10 ms.
@@ -44,14 +44,14 @@ struct Schema {
 
 /// Compiles the schemas of one plugin, which share its bounds.
 #[derive(Debug, Default)]
-pub(super) struct SchemaCompiler {
+pub(crate) struct SchemaCompiler {
     nodes: u64,
     patterns: Patterns,
 }
 
 impl SchemaCompiler {
     /// Checks a schema that the host does not apply.
-    pub(super) fn check(&mut self, schema: &JsonText) -> Result<(), SchemaFault> {
+    pub(crate) fn check(&mut self, schema: &JsonText) -> Result<(), SchemaFault> {
         self.compile(schema).map(drop)
     }
 
@@ -87,7 +87,7 @@ fn options(compiled_pattern: usize) -> ValidationOptions<'static> {
 
 /// Why a schema is not used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum SchemaFault {
+pub(crate) enum SchemaFault {
     #[error("the reference {0} does not stay inside the schema, or has more than 1000 bytes")]
     Outside(String),
     #[error("the reference {0:?} leads to no subschema")]
