@@ -14,5 +14,6 @@ pub mod plan_execute;
 pub mod ports;
 pub mod progress;
 pub mod request;
+pub mod tools;
 pub mod view;
 pub mod worker;

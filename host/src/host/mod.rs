@@ -5,6 +5,7 @@
 
 mod admission;
 mod audit;
+mod blocking;
 mod builder;
 mod config;
 mod doctor;
@@ -15,6 +16,7 @@ mod run;
 mod status;
 mod stores;
 mod task;
+mod tools;
 mod workspace_context;
 
 pub use audit::{AuditReport, Finding, TaskAudit, audit};
@@ -26,3 +28,4 @@ pub use doctor::{Examination, Probe};
 pub use limits::{Allowance, HostLimits};
 pub use status::{TaskStatus, status, tasks};
 pub use task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task};
+pub use tools::{ToolOptions, ToolRequest};
