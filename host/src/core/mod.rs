@@ -5,11 +5,14 @@
 
 pub mod cancel;
 pub mod chain;
+mod context_worker;
 pub mod contract;
 pub mod driver;
 pub mod graph;
 pub mod machine;
 pub mod metering;
+pub mod node_values;
+pub mod outputs;
 pub mod plan_execute;
 pub mod ports;
 pub mod progress;
