@@ -3,6 +3,7 @@
 //! Knows the words below it and nothing above it: no SQL, no WebAssembly, no file, no network. It reaches them
 //! through the traits in [`ports`].
 
+pub mod agent;
 pub mod cancel;
 pub mod chain;
 mod context_worker;

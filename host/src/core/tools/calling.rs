@@ -68,7 +68,7 @@ impl Toolbox {
             Ok(tool) => tool,
             Err(error) => return Ok(Err(error).into()),
         };
-        match tool.judge(arguments, self.memory) {
+        match tool.judge(arguments, self.shares_commits) {
             Verdict::Refused(error) => return Ok(Err(error).into()),
             Verdict::Ask(_) if !site.approved => return Ok(Err(unapproved(tool)).into()),
             Verdict::Run(_) | Verdict::Ask(_) => (),

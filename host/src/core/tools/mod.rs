@@ -19,6 +19,6 @@ mod tests;
 pub use self::{
     descriptor::{ToolDescriptor, ToolEffect, ToolPermission},
     error::{ToolError, ToolFault},
-    tool::{Intent, LedgerTool, MemoryTool, Tool, ToolBody, ToolCall},
+    tool::{Course, Intent, LedgerTool, MemoryTool, Tool, ToolBody, ToolCall},
     toolbox::{Toolbox, Verdict},
 };

@@ -74,12 +74,16 @@ pub enum ToolBody {
     Ledger(Arc<dyn LedgerTool>),
 }
 
-/// What becomes of a call whose outcome a crash lost.
+/// How a call is kept safe from a crash, and so what becomes of one whose outcome is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Repeat {
-    /// It is made again: it has had no effect, or has it once however often it is made.
-    Safe,
-    /// The model is told that its outcome is unknown.
-    Unknown,
+pub enum Course {
+    /// It only reads the memory: it is made again.
+    Read,
+    /// Its effect on the memory and the record of its outcome are one commit: it has had none, and is made again.
+    Shared,
+    /// It has its effect once, however often it is made: it is made again.
+    Repeatable,
+    /// Nobody knows: the model is told so.
+    Once,
 }

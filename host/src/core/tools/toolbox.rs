@@ -9,9 +9,9 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::{
-    descriptor::{ToolDescriptor, ToolPermission},
+    descriptor::{ToolDescriptor, ToolEffect, ToolPermission},
     error::ToolError,
-    tool::{Repeat, ToolBody},
+    tool::{Course, ToolBody},
 };
 use crate::{
     core::ports::schemas::{SchemaCheck, Schemas},
@@ -36,7 +36,7 @@ pub const MAX_TOOLS: usize = 128;
 pub struct Toolbox {
     schemas: Arc<dyn Schemas>,
     tools: Vec<Arc<Registered>>,
-    pub(super) memory: Repeat,
+    pub(super) shares_commits: bool,
 }
 
 /// One tool, ready to be called.
@@ -53,9 +53,9 @@ pub(super) struct Registered {
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
     /// It is made.
-    Run(Repeat),
+    Run(Course),
     /// It is made if a person approves.
-    Ask(Repeat),
+    Ask(Course),
     /// It is not made, and the model is told why.
     Refused(ToolError),
 }
@@ -67,7 +67,7 @@ impl Toolbox {
         Self {
             schemas,
             tools: Vec::new(),
-            memory: Repeat::Safe,
+            shares_commits: true,
         }
     }
 
@@ -75,7 +75,7 @@ impl Toolbox {
     /// effect.
     #[must_use]
     pub const fn over_separate_memory(mut self) -> Self {
-        self.memory = Repeat::Unknown;
+        self.shares_commits = false;
         self
     }
 
@@ -148,7 +148,7 @@ impl Toolbox {
         };
         Ok(Self {
             schemas: Arc::clone(&self.schemas),
-            memory: self.memory,
+            shares_commits: self.shares_commits,
             tools: names.iter().map(tool).collect::<Result<_, _>>()?,
         })
     }
@@ -161,7 +161,7 @@ impl Toolbox {
             .known(name)
             .and_then(|tool| arguments_of(arguments).map(|arguments| (tool, arguments)));
         match read {
-            Ok((tool, arguments)) => tool.judge(&arguments, self.memory),
+            Ok((tool, arguments)) => tool.judge(&arguments, self.shares_commits),
             Err(error) => Verdict::Refused(error),
         }
     }
@@ -182,7 +182,7 @@ impl Toolbox {
 
 impl Registered {
     /// What a call with these arguments comes to.
-    pub(super) fn judge(&self, arguments: &Value, memory: Repeat) -> Verdict {
+    pub(super) fn judge(&self, arguments: &Value, shares_commits: bool) -> Verdict {
         let faults = self.input.faults(arguments);
         if !faults.is_empty() {
             return Verdict::Refused(
@@ -190,18 +190,20 @@ impl Registered {
             );
         }
         match self.descriptor.permission {
-            ToolPermission::Allow => Verdict::Run(self.repeat(memory)),
-            ToolPermission::Ask => Verdict::Ask(self.repeat(memory)),
+            ToolPermission::Allow => Verdict::Run(self.course(shares_commits)),
+            ToolPermission::Ask => Verdict::Ask(self.course(shares_commits)),
             ToolPermission::Deny => Verdict::Refused(denied(&self.descriptor.name)),
         }
     }
 
-    const fn repeat(&self, memory: Repeat) -> Repeat {
+    const fn course(&self, shares_commits: bool) -> Course {
+        let reads = matches!(self.descriptor.effect, ToolEffect::Read);
         match self.body {
-            ToolBody::Ledger(_) => Repeat::Safe,
-            _ if self.descriptor.idempotent => Repeat::Safe,
-            ToolBody::Memory(_) => memory,
-            ToolBody::Native(_) => Repeat::Unknown,
+            ToolBody::Memory(_) if reads => Course::Read,
+            ToolBody::Memory(_) if shares_commits => Course::Shared,
+            ToolBody::Ledger(_) => Course::Repeatable,
+            _ if self.descriptor.idempotent => Course::Repeatable,
+            ToolBody::Memory(_) | ToolBody::Native(_) => Course::Once,
         }
     }
 }
@@ -211,7 +213,7 @@ pub(super) fn denied(name: &str) -> ToolError {
 }
 
 /// The arguments of a call, as a model wrote them.
-pub(super) fn arguments_of(text: &str) -> Result<Value, ToolError> {
+pub(crate) fn arguments_of(text: &str) -> Result<Value, ToolError> {
     let text = if text.trim().is_empty() { "{}" } else { text };
     let refused = |why: String| ToolError::new("invalid-arguments", why);
     let value = json::parse_strict(text, ARGUMENTS_BOUNDS)
