@@ -4,6 +4,7 @@
 //! call it.
 
 mod admission;
+mod agent;
 mod audit;
 mod blocking;
 mod builder;
@@ -19,6 +20,7 @@ mod task;
 mod tools;
 mod workspace_context;
 
+pub use agent::{Agent, AgentFinished, AgentOutcome, AgentTask};
 pub use audit::{AuditReport, Finding, TaskAudit, audit};
 pub use builder::{Host, HostBuilder};
 pub use config::{

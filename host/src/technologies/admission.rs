@@ -75,6 +75,23 @@ impl<'a> Component<'a> {
     pub const fn digest(&self) -> Digest {
         self.digest
     }
+
+    /// Keeps the component in a workspace, under its digest. Durable when it returns.
+    ///
+    /// # Errors
+    /// [`AdmissionError::ComponentChanged`] if something else stands there; [`FileError`].
+    pub fn keep(&self, workspace: &Workspace, kept: &KeptComponents) -> Result<(), AdmissionError> {
+        let path = workspace.component_file(&self.digest);
+        match durable_file::inspect(&path, self.bytes)? {
+            FileState::Whole if kept.has(&self.digest) => return Ok(()),
+            FileState::Whole => durable_file::settle(&path)?,
+            FileState::Absent | FileState::Torn => durable_file::place(&path, self.bytes)?,
+            FileState::Other => return Err(AdmissionError::ComponentChanged { path }),
+        }
+        durable_folder::sync(&workspace.plugins_folder())?;
+        kept.add(self.digest);
+        Ok(())
+    }
 }
 
 impl Admission<'_> {
@@ -105,28 +122,10 @@ impl Admission<'_> {
         }
         let stands = files.stand(workspace, owner)?;
         workspace.sweep(owner)?;
-        self.keep_component(workspace, kept)?;
+        self.component.keep(workspace, kept)?;
         files.write(workspace, stands)?;
         self.keep_faults(workspace)?;
         sync_folders(workspace, owner)
-    }
-
-    fn keep_component(
-        &self,
-        workspace: &Workspace,
-        kept: &KeptComponents,
-    ) -> Result<(), AdmissionError> {
-        let Component { bytes, digest } = self.component;
-        let path = workspace.component_file(&digest);
-        match durable_file::inspect(&path, bytes)? {
-            FileState::Whole if kept.has(&digest) => return Ok(()),
-            FileState::Whole => durable_file::settle(&path)?,
-            FileState::Absent | FileState::Torn => durable_file::place(&path, bytes)?,
-            FileState::Other => return Err(AdmissionError::ComponentChanged { path }),
-        }
-        durable_folder::sync(&workspace.plugins_folder())?;
-        kept.add(digest);
-        Ok(())
     }
 
     /// Also takes away the faults that a killed preparation with other wishes left.

@@ -43,9 +43,9 @@ pub struct Toolbox {
 pub(super) struct Registered {
     pub(super) descriptor: ToolDescriptor,
     pub(super) body: ToolBody,
-    pub(super) output: Option<Box<dyn SchemaCheck>>,
-    pub(super) slots: Option<Semaphore>,
-    input: Box<dyn SchemaCheck>,
+    pub(super) output: Option<Arc<dyn SchemaCheck>>,
+    pub(super) slots: Option<Arc<Semaphore>>,
+    input: Arc<dyn SchemaCheck>,
 }
 
 /// What is to become of a call that a model asked for.
@@ -117,7 +117,7 @@ impl Toolbox {
         let slots = descriptor
             .concurrency
             .map(NonZeroU32::get)
-            .map(|calls| Semaphore::new(calls as usize));
+            .map(|calls| Arc::new(Semaphore::new(calls as usize)));
         self.tools.push(Arc::new(Registered {
             descriptor,
             body,
@@ -126,6 +126,22 @@ impl Toolbox {
             input,
         }));
         Ok(())
+    }
+
+    /// Gives a tool another body; what it says of itself and how often it may run at once stay. Nothing happens without the tool.
+    pub(crate) fn replace(&mut self, name: &str, body: ToolBody) {
+        for tool in &mut self.tools {
+            if tool.descriptor.name == name {
+                let before = Arc::clone(tool);
+                *tool = Arc::new(Registered {
+                    descriptor: before.descriptor.clone(),
+                    body: body.clone(),
+                    output: before.output.clone(),
+                    slots: before.slots.clone(),
+                    input: Arc::clone(&before.input),
+                });
+            }
+        }
     }
 
     /// What the tools say of themselves, in order.
