@@ -33,7 +33,10 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("rustix", &["plugin"]),
     ("rustls", &["technologies"]),
     ("rustls_native_certs", &["technologies"]),
-    ("schemars", &["plugin", "business", "technologies", "host"]),
+    (
+        "schemars",
+        &["core", "plugin", "business", "technologies", "host"],
+    ),
     ("serde", &["*"]),
     ("serde_json", &["*"]),
     ("serde_json_canonicalizer", &["words"]),

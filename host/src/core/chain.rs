@@ -15,7 +15,7 @@ use super::{
 use crate::words::{
     digest::Digest,
     error::{Facts, Fault, Kind},
-    id::RunId,
+    id::{PrincipalId, RunId},
     json::JsonText,
 };
 
@@ -56,11 +56,28 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<CallUse>,
     },
+    /// Somebody outside decided about what the Loop waits for.
+    Decided {
+        /// What.
+        decision: Decision,
+    },
     /// The run ended before an outcome; what the plugin's calls used until then. Nothing follows it but another run.
     Charged {
         /// At least one.
         calls: Vec<CallUse>,
     },
+}
+
+/// A decision from outside, bound to exactly what it is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Decision {
+    /// The digest of what was decided about; another digest is another question.
+    pub subject: Digest,
+    /// Yes or no.
+    pub approved: bool,
+    /// Who decided.
+    pub by: PrincipalId,
 }
 
 impl Event {
@@ -72,6 +89,7 @@ impl Event {
             Self::Resumed { .. } => "resumed",
             Self::Intended { .. } => "intended",
             Self::Finished { .. } => "finished",
+            Self::Decided { .. } => "decided",
             Self::Charged { .. } => "charged",
         }
     }

@@ -15,7 +15,10 @@ use super::{
     graph::{Graph, Input},
     machine::{Checkpoint, Loop, Machine, Next},
     metering::{CallUse, Meter},
-    ports::journal::{Journal, StoredRecord},
+    ports::{
+        journal::{Journal, StoredRecord},
+        memories::Memories,
+    },
     progress::{Progress, ProgressBody, ProgressSink},
     worker::{Moment, Workers},
 };
@@ -35,6 +38,8 @@ pub enum RunEnd {
     Done,
     /// Stopped at the checkpoint that was asked for.
     Checkpoint(Checkpoint),
+    /// Somebody outside has to decide; after that, the task can be resumed.
+    Waiting,
     /// Cancelled; the task can be resumed.
     Cancelled,
 }
@@ -103,6 +108,29 @@ struct Pending {
     calls: Vec<CallUse>,
 }
 
+/// What the nodes of a Graph came to.
+struct Ran {
+    outputs: Vec<Value>,
+    undo: bool,
+}
+
+const UNDONE: &str = "undone";
+
+/// Takes back what a Graph did to the memory, within this file.
+#[derive(Debug, thiserror::Error)]
+#[error("what the graph did to the memory is taken back")]
+struct Undone;
+
+impl Fault for Undone {
+    fn facts(&self) -> Facts {
+        Facts::new(
+            UNDONE,
+            Kind::Bug,
+            "report it with the output of `wharf status`",
+        )
+    }
+}
+
 impl<L: Loop> Driver<'_, L> {
     /// Begins a run with a record (`admitted` or `resumed`) and goes on until the task is finished, a checkpoint is reached or
     /// the run is cancelled. Everything that was recorded is durable when it returns.
@@ -142,6 +170,7 @@ impl<L: Loop> Driver<'_, L> {
             }
             let graph = match machine.next() {
                 Next::Done => return Ok(RunEnd::Done),
+                Next::Wait => return Ok(RunEnd::Waiting),
                 Next::Interrupted(failure) => return Err(failure.into()),
                 Next::Run(graph) => graph,
                 Next::RunAt(moment, graph) => {
@@ -165,13 +194,67 @@ impl<L: Loop> Driver<'_, L> {
                 },
                 pending,
             )?;
+            let shares = |node| self.workers.of(node).shares_commit(node);
+            if graph.nodes().iter().any(shares) {
+                self.run_in_commit(machine, &graph, pending)?;
+                continue;
+            }
             if graph.has_effect() {
                 self.flush(pending)?;
             }
-            let outputs = self.run_nodes(machine, &graph)?;
-            let calls = self.calls(machine);
-            self.record(machine, Event::Finished { outputs, calls }, pending)?;
+            let ran = self.run_nodes(machine, &graph, None)?;
+            self.finish(machine, ran, pending)?;
         }
+    }
+
+    /// Runs a Graph inside the commit of its outcome: what it does to the memory and the record of it are there together, or
+    /// neither is.
+    fn run_in_commit(
+        &self,
+        machine: &mut Machine<L>,
+        graph: &Graph,
+        pending: &mut Pending,
+    ) -> Result<(), Halt> {
+        let mut end = Ok(());
+        let known = pending.records.len();
+        self.workers.settle()?;
+        let committed = self.journal.append_with(&self.task, &mut |memories| {
+            end = self
+                .run_nodes(machine, graph, Some(memories))
+                .and_then(|ran| {
+                    let undo = ran.undo;
+                    self.finish(machine, ran, pending)?;
+                    if undo { Err(Undone.into()) } else { Ok(()) }
+                });
+            match end {
+                Ok(()) => Ok(pending.records.clone()),
+                Err(_) => Err(Undone.into()),
+            }
+        });
+        match (end, committed) {
+            (Ok(()), Ok(())) => {
+                self.appended(pending);
+                Ok(())
+            }
+            (Ok(()), Err(error)) => {
+                // The outcome is not there, nor is what it tells of; what was known before still is.
+                pending.records.truncate(known);
+                Err(error.into())
+            }
+            (Err(Halt::Failed(error)), _) if error.code() == UNDONE => Ok(self.flush(pending)?),
+            (Err(halt), _) => Err(halt),
+        }
+    }
+
+    fn finish(
+        &self,
+        machine: &mut Machine<L>,
+        ran: Ran,
+        pending: &mut Pending,
+    ) -> Result<(), Error> {
+        let calls = self.calls(machine);
+        let outputs = ran.outputs;
+        self.record(machine, Event::Finished { outputs, calls }, pending)
     }
 
     /// Sleeps on the runtime's timer, so that a cancellation ends it at once.
@@ -206,7 +289,12 @@ impl<L: Loop> Driver<'_, L> {
         calls
     }
 
-    fn run_nodes(&self, machine: &Machine<L>, graph: &Graph) -> Result<Vec<Value>, Halt> {
+    fn run_nodes(
+        &self,
+        machine: &Machine<L>,
+        graph: &Graph,
+        memories: Option<&dyn Memories>,
+    ) -> Result<Ran, Halt> {
         let intent = machine.position();
         let intended_at = machine
             .last()
@@ -216,15 +304,24 @@ impl<L: Loop> Driver<'_, L> {
                 text: text.to_owned(),
             })
         };
+        let tool_progress = |name: &str, message: &str| {
+            self.tell(intent.sequence, intended_at, || ProgressBody::Tool {
+                name: name.to_owned(),
+                message: message.to_owned(),
+            })
+        };
         let moment = Moment {
             state: machine.state(),
             intent,
             intended_at,
             cancel: self.cancel,
+            memories,
             deltas: &deltas,
+            tool_progress: &tool_progress,
         };
         let mut values: Vec<Value> = Vec::with_capacity(graph.nodes().len());
-        let mut kept = Vec::with_capacity(graph.nodes().len());
+        let mut outputs = Vec::with_capacity(graph.nodes().len());
+        let mut undo = false;
         for node in graph.nodes() {
             let inputs: Vec<&Value> = node
                 .inputs
@@ -236,9 +333,10 @@ impl<L: Loop> Driver<'_, L> {
                 .collect();
             let yielded = self.workers.of(node).run(node, &inputs, &moment)?;
             values.push(yielded.value);
-            kept.push(yielded.kept);
+            outputs.push(yielded.kept);
+            undo |= yielded.undo;
         }
-        Ok(kept)
+        Ok(Ran { outputs, undo })
     }
 
     /// Stamps an event, folds it and queues it for the next flush.
@@ -280,9 +378,13 @@ impl<L: Loop> Driver<'_, L> {
         }
         self.workers.settle()?;
         self.journal.append(&self.task, &pending.records)?;
+        self.appended(pending);
+        Ok(())
+    }
+
+    fn appended(&self, pending: &mut Pending) {
         self.meter.recorded(&pending.calls);
         *pending = Pending::default();
-        Ok(())
     }
 
     fn tell(&self, sequence: u64, at: Timestamp, body: impl FnOnce() -> ProgressBody) {

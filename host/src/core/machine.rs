@@ -35,6 +35,9 @@ pub trait Loop: Send {
     /// What to do now. Depends on the folded records alone.
     fn next(&self) -> Next;
 
+    /// Names the working set.
+    fn scope(&self) -> String;
+
     /// The working set for the model, and the journal head it is built from.
     fn working_set(&self) -> (Digest, Value);
 
@@ -52,6 +55,8 @@ pub enum Next {
     Run(Graph),
     /// Wait until this moment, then run this Graph. What was recorded is durable meanwhile.
     RunAt(Timestamp, Graph),
+    /// Nothing, until somebody outside has decided; this run ends.
+    Wait,
     /// This run ends with an error; a later run may go on.
     Interrupted(ModelFailure),
     /// The task is finished.
@@ -64,7 +69,7 @@ impl Next {
     pub const fn graph(&self) -> Option<&Graph> {
         match self {
             Self::Run(graph) | Self::RunAt(_, graph) => Some(graph),
-            Self::Interrupted(_) | Self::Done => None,
+            Self::Wait | Self::Interrupted(_) | Self::Done => None,
         }
     }
 }
@@ -224,6 +229,10 @@ impl<L: Loop> Machine<L> {
                 self.in_flight = Some(graph.clone());
                 self.graphs += 1;
             }
+            (Event::Decided { .. }, _) if self.next() != Next::Wait => {
+                return illegal("nothing waits for a decision");
+            }
+            (Event::Decided { .. }, _) => (),
             (Event::Charged { calls }, _) if calls.is_empty() => {
                 return illegal("it charges nothing");
             }

@@ -47,6 +47,13 @@ pub enum ProgressBody {
         /// What it used.
         call: CallUse,
     },
+    /// A tool of an agent tells how far it is. Never journaled.
+    Tool {
+        /// Its name.
+        name: String,
+        /// Its words.
+        message: String,
+    },
     /// A piece of the model's answer.
     Delta {
         /// The piece.

@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::ports::permission::Acting;
 use crate::words::{
     digest::Digest,
     error::{Facts, Fault, Kind},
@@ -166,6 +167,16 @@ impl Request {
     #[must_use]
     pub const fn input_digest(&self) -> Digest {
         self.input_digest
+    }
+
+    /// Who acts for it.
+    #[must_use]
+    pub const fn acting(&self) -> Acting<'_> {
+        Acting {
+            task: &self.id,
+            principal: &self.principal,
+            fingerprint: self.fingerprint,
+        }
     }
 
     /// The text it was read from.

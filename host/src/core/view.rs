@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{metering::CallSums, ports::model::Usage};
+use super::{agent::state::WaitingCall, metering::CallSums, ports::model::Usage};
 
 /// A task at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,6 +36,23 @@ pub struct View {
     pub records: u64,
     /// What the plugin's calls used, by export.
     pub calls: CallSums,
+    /// What is to be known of an agent alone; its turns and tool calls are counted as model and action calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentView>,
+}
+
+/// An agent at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct AgentView {
+    /// Its name.
+    pub name: String,
+    /// The call that waits for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<WaitingCall>,
+    /// Tokens allowed, over all turns.
+    pub max_tokens: u64,
 }
 
 /// One step of an accepted plan.

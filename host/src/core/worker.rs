@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     cancel::{Cancel, Halt},
     graph::{Family, Node},
-    ports::journal::Position,
+    ports::{journal::Position, memories::Memories},
 };
 use crate::words::error::Error;
 
@@ -17,6 +17,12 @@ pub trait Worker<L>: Send + Sync {
     /// Why it could not.
     fn check(&self, _node: &Node, _state: &L, _cancel: &Cancel) -> Result<(), Halt> {
         Ok(())
+    }
+
+    /// Whether the node changes the memory of the workspace: its effect and its outcome are then one commit, and the node is
+    /// lent that memory.
+    fn shares_commit(&self, _node: &Node) -> bool {
+        false
     }
 
     /// Executes one node.
@@ -41,13 +47,19 @@ pub struct Yield {
     pub value: Value,
     /// For the journal.
     pub kept: Value,
+    /// What the node did to the memory must not stay; its outcome does.
+    pub undo: bool,
 }
 
 impl Yield {
     /// A value that later nodes need and the journal does not, and what the journal keeps instead.
     #[must_use]
     pub const fn transient(value: Value, kept: Value) -> Self {
-        Self { value, kept }
+        Self {
+            value,
+            kept,
+            undo: false,
+        }
     }
 }
 
@@ -56,6 +68,7 @@ impl From<Value> for Yield {
         Self {
             kept: value.clone(),
             value,
+            undo: false,
         }
     }
 }
@@ -70,8 +83,12 @@ pub struct Moment<'a, L> {
     pub intended_at: jiff::Timestamp,
     /// For waiting.
     pub cancel: &'a Cancel,
+    /// The memory of the workspace, inside the commit of the outcome; for nodes that share it.
+    pub memories: Option<&'a dyn Memories>,
     /// Where pieces of a model's answer go.
     pub deltas: &'a (dyn Fn(&str) + Sync),
+    /// Where a tool's news of itself go, with the tool's name.
+    pub tool_progress: &'a (dyn Fn(&str, &str) + Sync),
 }
 
 /// One Worker for each family.

@@ -131,7 +131,7 @@ pub(super) fn admit(
         faults: faults.as_ref(),
     }
     .write(&stores.workspace, lock, &stores.components)?;
-    stores.permission.check(&request, None)?;
+    stores.permission.check(request.acting(), None)?;
     let first = TaskState::admission(&request, subject);
     Ok(Admitted {
         request,

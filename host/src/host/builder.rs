@@ -9,16 +9,19 @@ use std::{
 use tokio::runtime::Handle;
 
 use super::{
+    blocking,
     limits::HostLimits,
     run,
     stores::{self, Stores},
     task::{Outcome, PlanExecute, RunOptions, Task},
+    tools,
 };
 use crate::{
     core::{
         metering::{Meter, Outstanding},
         ports::{context::Context, journal::Journal, permission::Permission},
         request::PluginRef,
+        tools::{ToolBody, ToolDescriptor, Toolbox, plans::PlanRules},
     },
     plugin::{CompileCache, Plugin, PluginEngine, VerifiedBytes},
     technologies::{
@@ -43,6 +46,9 @@ pub struct HostBuilder {
     clock: Arc<dyn Clock>,
     context: Option<Arc<dyn Context>>,
     permission: Option<Arc<dyn Permission>>,
+    tenant: Option<TenantId>,
+    rules: PlanRules,
+    pub(super) tools: Vec<(ToolDescriptor, ToolBody)>,
 }
 
 impl HostBuilder {
@@ -58,6 +64,9 @@ impl HostBuilder {
             clock: Arc::new(SystemClock),
             context: None,
             permission: None,
+            tenant: None,
+            rules: PlanRules::STANDARD,
+            tools: Vec::new(),
         }
     }
 
@@ -104,6 +113,21 @@ impl HostBuilder {
         self
     }
 
+    /// Whose workspace it becomes where a tool is called before there is one; without it, the tenant `default`'s. One that stands
+    /// already must be that tenant's.
+    #[must_use]
+    pub fn tenant(mut self, tenant: TenantId) -> Self {
+        self.tenant = Some(tenant);
+        self
+    }
+
+    /// What the plans of agents are held to; without it, [`PlanRules::STANDARD`].
+    #[must_use]
+    pub const fn plan_rules(mut self, rules: PlanRules) -> Self {
+        self.rules = rules;
+        self
+    }
+
     /// Builds the sandbox engine. Touches no file of the workspace: that is for the first run, after its request was checked.
     ///
     /// # Errors
@@ -118,7 +142,10 @@ impl HostBuilder {
             let bounds = ContextBounds::standard();
             Arc::new(EmbeddedContext::new(Arc::clone(&self.clock), bounds))
         });
+        let tasks = tools::task_view(self.directory.clone(), Arc::clone(&self.clock));
         Ok(Host(Arc::new(Inner {
+            toolbox: tools::toolbox(self.tools, self.rules, tasks)?,
+            tenant: self.tenant,
             directory: self.directory,
             engine,
             cache,
@@ -148,6 +175,8 @@ struct Inner {
     permission: Option<Arc<dyn Permission>>,
     plugins: Mutex<HashMap<PluginRef, Arc<Plugin>>>,
     stores: Mutex<Option<Arc<Stores>>>,
+    toolbox: Toolbox,
+    tenant: Option<TenantId>,
 }
 
 impl Host {
@@ -165,15 +194,7 @@ impl Host {
         options: RunOptions,
     ) -> Result<Outcome, Error> {
         let (host, pattern, runtime) = (self.clone(), pattern.clone(), Handle::current());
-        match tokio::task::spawn_blocking(move || run::run(&host, &pattern, task, options, runtime))
-            .await
-        {
-            Ok(result) => result,
-            Err(error) => match error.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => Err(HostError::RuntimeEnded.into()),
-            },
-        }
+        blocking::run(move || run::run(&host, &pattern, task, options, runtime)).await
     }
 
     /// How many components this host has compiled; a compile cache saves compiling, and no component is compiled twice.
@@ -190,6 +211,10 @@ impl Host {
 
     pub(super) fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.0.clock)
+    }
+
+    pub(super) fn toolbox(&self) -> &Toolbox {
+        &self.0.toolbox
     }
 
     pub(super) fn context(&self) -> Arc<dyn Context> {
@@ -270,6 +295,15 @@ impl Host {
         Ok(Some(opened))
     }
 
+    /// The stores of the workspace, making it for the builder's tenant if need be.
+    pub(super) fn stores_of_tenant(&self) -> Result<Arc<Stores>, Error> {
+        match (&self.0.tenant, self.existing_stores()?) {
+            (None, Some(stores)) => Ok(stores),
+            (Some(tenant), _) => self.stores_for(tenant),
+            (None, None) => self.stores_for(&standard_tenant()),
+        }
+    }
+
     /// The stores for a tenant, making the workspace if need be.
     pub(super) fn stores_for(&self, tenant: &TenantId) -> Result<Arc<Stores>, Error> {
         let mut stores = self.0.stores.lock().unwrap_or_else(PoisonError::into_inner);
@@ -288,6 +322,11 @@ impl Host {
         *stores = Some(Arc::clone(&opened));
         Ok(opened)
     }
+}
+
+/// The tenant of a workspace that is made without one.
+fn standard_tenant() -> TenantId {
+    "default".parse().expect("it is an identifier")
 }
 
 /// Why a host cannot run.

@@ -5,6 +5,7 @@
 
 mod admission;
 mod audit;
+mod blocking;
 mod builder;
 mod config;
 mod doctor;
@@ -16,6 +17,7 @@ mod run;
 mod status;
 mod stores;
 mod task;
+mod tools;
 mod workspace_context;
 
 pub use audit::{AuditReport, Finding, TaskAudit, audit};
@@ -28,3 +30,4 @@ pub use document::{RunDocument, StatusDocument};
 pub use limits::{Allowance, HostLimits};
 pub use status::{TaskStatus, status, tasks};
 pub use task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task};
+pub use tools::{ToolOptions, ToolRequest};

@@ -30,7 +30,7 @@ pub(super) fn verify(
     machine: &Machine<TaskState>,
     stored: &[StoredRecord],
 ) -> Result<Vec<u8>, Error> {
-    stores.permission.check(request, None)?;
+    stores.permission.check(request.acting(), None)?;
     let component = admission::stored_component(&stores.workspace, &request.plugin.digest)?;
     let anchor = stores.business.anchor_of(&request.id)?;
     if let Some(anchor) = anchor {

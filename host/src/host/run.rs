@@ -16,6 +16,7 @@ use crate::{
     core::{
         cancel::{Cancel, Halt},
         driver::{Driver, RunEnd},
+        machine::Loop as _,
         plan_execute::{
             operations::{Content, Output},
             report::{REPORT_JSON, REPORT_MARKDOWN},
@@ -77,7 +78,8 @@ pub(super) fn run(
     };
     let end = driver.drive(&mut opened.machine, opened.first.clone())?;
     match end {
-        RunEnd::Cancelled => Ok(Outcome::Cancelled),
+        // This Loop waits for nobody.
+        RunEnd::Cancelled | RunEnd::Waiting => Ok(Outcome::Cancelled),
         RunEnd::Checkpoint(checkpoint) => Ok(Outcome::Checkpoint(checkpoint)),
         RunEnd::Done => {
             // The last record is durable; with its anchor the task is acknowledged as finished.

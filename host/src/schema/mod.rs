@@ -23,7 +23,8 @@ use self::{
 };
 use crate::words::json::JsonText;
 
-pub(crate) use self::arguments::{ArgumentsSchemas, ToolSchemas};
+pub(crate) use self::arguments::ArgumentsSchemas;
+pub use self::arguments::ToolSchemas;
 
 /// Keywords and values of all schemas of a plugin together, references put in their place: each counts one, and one more for
 /// each 16 bytes of text. What an `unevaluated...` keyword looks at again counts again. Compiling so many takes about 10 ms.

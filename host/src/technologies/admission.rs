@@ -388,7 +388,7 @@ mod tests {
         assert_eq!(stored.fingerprint(), request.fingerprint());
         Policy::read(&workspace.policy_file(task))
             .unwrap()
-            .allow(&request)
+            .allow(request.acting())
             .unwrap();
         assert_eq!(
             stored_component(&workspace, &request.plugin.digest).unwrap(),
@@ -533,7 +533,7 @@ mod tests {
         fs::remove_file(workspace.request_file(&changed.id)).unwrap();
         admit(&workspace, &changed, None).unwrap();
         let policy = Policy::read(&workspace.policy_file(&changed.id)).unwrap();
-        policy.allow(&changed).unwrap();
+        policy.allow(changed.acting()).unwrap();
     }
 
     #[test]

@@ -219,6 +219,16 @@ impl Journal for SqliteJournal {
         Ok(transaction.commit()?)
     }
 
+    fn append_with(
+        &self,
+        _task: &TaskId,
+        _work: &mut dyn FnMut(
+            &dyn crate::core::ports::memories::Memories,
+        ) -> Result<Vec<StoredRecord>, Error>,
+    ) -> Result<(), Error> {
+        Err(JournalError::ReadOnly.into())
+    }
+
     fn settle(&self) -> Result<(), Error> {
         Ok(self.writer()?.settle()?)
     }

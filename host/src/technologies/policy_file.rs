@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{durable_file, file_error::FileError, workspace::Workspace};
 use crate::{
-    core::{ports::permission::Permission, request::Request},
+    core::ports::permission::{Acting, Permission},
     words::{
         digest::Digest,
         error::{Error, Facts, Fault, Kind},
@@ -39,8 +39,8 @@ impl PolicyFile {
 }
 
 impl Permission for PolicyFile {
-    fn check(&self, request: &Request, _tool: Option<&str>) -> Result<(), Error> {
-        Policy::read(&self.workspace.policy_file(&request.id))?.allow(request)?;
+    fn check(&self, acting: Acting<'_>, _tool: Option<&str>) -> Result<(), Error> {
+        Policy::read(&self.workspace.policy_file(acting.task))?.allow(acting)?;
         Ok(())
     }
 }
@@ -83,18 +83,18 @@ impl Policy {
     ///
     /// # Errors
     /// [`PolicyError`], which says why not.
-    pub fn allow(&self, request: &Request) -> Result<(), PolicyError> {
-        let task = || request.id.clone();
-        if self.fingerprint != request.fingerprint() {
+    pub fn allow(&self, acting: Acting<'_>) -> Result<(), PolicyError> {
+        let task = || acting.task.clone();
+        if self.fingerprint != acting.fingerprint {
             return Err(PolicyError::OtherRequest { task: task() });
         }
         if !self.enabled {
             return Err(PolicyError::Disabled { task: task() });
         }
-        if !self.principals.contains(&request.principal) {
+        if !self.principals.contains(acting.principal) {
             return Err(PolicyError::Principal {
                 task: task(),
-                principal: request.principal.clone(),
+                principal: acting.principal.clone(),
             });
         }
         Ok(())
@@ -232,11 +232,11 @@ mod tests {
         };
         std::fs::write(&path, policy.to_bytes()).unwrap();
         let permission = PolicyFile::new(workspace);
-        permission.check(&request, None).unwrap();
-        permission.check(&request, Some("any")).unwrap();
+        permission.check(request.acting(), None).unwrap();
+        permission.check(request.acting(), Some("any")).unwrap();
         // The same object is asked again: nothing may be kept.
         change(&path);
-        permission.check(&request, Some("any"))
+        permission.check(request.acting(), Some("any"))
     }
 
     fn edited(edit: impl FnOnce(&mut Value)) -> Result<(), Error> {

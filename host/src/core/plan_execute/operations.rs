@@ -1,16 +1,14 @@
 //! What the nodes of plan-execute are given and what they yield: the vocabulary that stages, Workers and state share, and
 //! that the journal keeps.
 
-use base64::{Engine as _, prelude::BASE64_STANDARD};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
+pub use crate::core::{
+    node_values::{output, to_value},
+    outputs::{Content, Output},
+};
 use crate::{
-    core::{
-        contract::{Artifact, Conclusion, OperationKey, Step, Violation},
-        machine::IllegalTransition,
-        ports::archive::OutputFile,
-    },
+    core::contract::{Artifact, Conclusion, OperationKey, Step, Violation},
     words::{digest::Digest, id::TaskId, json::JsonText},
 };
 
@@ -178,57 +176,6 @@ pub enum Concluded {
     },
 }
 
-/// A file and its exact bytes: as text where they are UTF-8, else as base64.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Output {
-    /// A plain file name.
-    pub name: String,
-    /// Its bytes.
-    #[serde(flatten)]
-    pub content: Content,
-}
-
-/// Bytes in JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Content {
-    /// UTF-8.
-    Text(String),
-    /// Anything else.
-    Base64(String),
-}
-
-impl Output {
-    /// A file of these bytes.
-    #[must_use]
-    pub fn new(name: impl Into<String>, bytes: Vec<u8>) -> Self {
-        let content = match String::from_utf8(bytes) {
-            Ok(text) => Content::Text(text),
-            Err(error) => Content::Base64(BASE64_STANDARD.encode(error.into_bytes())),
-        };
-        Self {
-            name: name.into(),
-            content,
-        }
-    }
-
-    /// The file to write.
-    ///
-    /// # Errors
-    /// Base64 that is none.
-    pub fn file(&self) -> Result<OutputFile, base64::DecodeError> {
-        let bytes = match &self.content {
-            Content::Text(text) => text.clone().into_bytes(),
-            Content::Base64(text) => BASE64_STANDARD.decode(text)?,
-        };
-        Ok(OutputFile {
-            name: self.name.clone(),
-            bytes,
-        })
-    }
-}
-
 impl From<Artifact> for Output {
     fn from(artifact: Artifact) -> Self {
         Self::new(artifact.name, artifact.content)
@@ -242,42 +189,6 @@ impl From<Conclusion> for Concluded {
             result: conclusion.result,
             summary: conclusion.summary,
             artifacts,
-        }
-    }
-}
-
-/// A value for the journal.
-#[must_use]
-pub fn to_value<T: Serialize>(value: &T) -> Value {
-    serde_json::to_value(value).expect("an operation can be written as JSON")
-}
-
-/// Reads an output of the journal.
-///
-/// # Errors
-/// It has not the form that this version writes.
-pub fn output<T: DeserializeOwned>(
-    outputs: &[Value],
-    node: usize,
-    sequence: u64,
-) -> Result<T, IllegalTransition> {
-    let value = outputs.get(node).cloned().unwrap_or_default();
-    serde_json::from_value(value).map_err(|error| IllegalTransition {
-        sequence,
-        reason: format!("the output of node {node} is unknown: {error}"),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_bytes_of_an_output_survive_the_journal() {
-        for bytes in [b"plain \xc3\xa9".to_vec(), vec![0xff, 0, 1], vec![]] {
-            let stored = serde_json::to_string(&Output::new("f", bytes.clone())).unwrap();
-            let read: Output = serde_json::from_str(&stored).unwrap();
-            assert_eq!(read.file().unwrap().bytes, bytes, "{stored}");
         }
     }
 }

@@ -258,16 +258,6 @@ impl TaskState {
         })
     }
 
-    /// Names the task's working set.
-    #[must_use]
-    pub fn scope(&self) -> String {
-        let request = &self.request;
-        format!(
-            "plan-execute:{}:{}:{}",
-            request.tenant, request.principal, request.id
-        )
-    }
-
     /// Why the task stopped, once it has.
     #[must_use]
     pub fn stop_reason(&self) -> Option<StopReason> {

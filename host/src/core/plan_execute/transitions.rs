@@ -47,6 +47,7 @@ impl Loop for TaskState {
             Event::Resumed { .. } => self.resumed(),
             Event::Intended { graph } => self.intended(graph).map_err(illegal)?,
             Event::Finished { outputs, .. } => self.finished(outputs, sequence)?,
+            Event::Decided { .. } => return Err(illegal("it waits for nobody".to_owned())),
             Event::Charged { .. } => (),
         }
         self.enforce_budgets();
@@ -82,6 +83,14 @@ impl Loop for TaskState {
             Stage::Publishing(_, graph) => Next::Run(graph.clone()),
             Stage::Published(..) => Next::Done,
         }
+    }
+
+    fn scope(&self) -> String {
+        let request = &self.request;
+        format!(
+            "plan-execute:{}:{}:{}",
+            request.tenant, request.principal, request.id
+        )
     }
 
     fn working_set(&self) -> (Digest, Value) {

@@ -43,6 +43,7 @@ pub(super) fn of(state: &TaskState) -> View {
             .and_then(|started| started.checked_add(budgets.deadline()).ok()),
         records: state.position.sequence,
         calls: CallSums::default(),
+        agent: None,
     }
 }
 

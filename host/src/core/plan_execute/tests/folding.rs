@@ -34,7 +34,7 @@ fn happen(task: &mut Task, world: World, turn: usize) {
     }
     match task.machine.next() {
         Next::Interrupted(_) => task.resume(),
-        Next::Done => (),
+        Next::Done | Next::Wait => (),
         Next::Run(_) | Next::RunAt(..) => {
             let stage = task.intend();
             if matches!(world, World::Crash) {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::input;
 use crate::core::{
     cancel::{Cancel, Halt},
     graph::Node,
     machine::Loop as _,
+    node_values::input,
     plan_execute::{operations::to_value, state::TaskState},
     ports::{
         domain::Domain,

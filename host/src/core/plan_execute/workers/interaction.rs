@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Ports, RecordError, input, records::agrees};
+use super::{Ports, RecordError, records::agrees};
 use crate::{
     core::{
         cancel::Halt,
         contract::{Effect, Failure, OperationKey, Step, StepAnswer, Subject, Violation},
         graph::{Node, NodeKind},
+        node_values::input,
         plan_execute::{
             operations::{
                 Act, Checked, Concluded, Observe, Origin, Outcome, Output, Performance, Performing,
@@ -105,7 +106,9 @@ impl InteractionWorker {
     fn perform(&self, performing: &Performing, at: &At<'_>) -> Result<Performance, Error> {
         let request = at.state.request();
         let step = &performing.step;
-        self.ports.permission.check(request, Some(&step.tool))?;
+        self.ports
+            .permission
+            .check(request.acting(), Some(&step.tool))?;
         let subject = at.state.subject().ok_or(NoSnapshot)?;
         let effect = self
             .ports

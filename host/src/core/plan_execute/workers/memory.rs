@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::{Records, input};
+use super::Records;
 use crate::core::{
     cancel::Halt,
     graph::Node,
+    node_values::input,
     plan_execute::{
         operations::{Memory, Outcome, Performance},
         state::TaskState,

@@ -1,6 +1,5 @@
 //! The Workers of plan-execute: what each kind of node does in the world.
 
-mod context;
 mod infer;
 mod interaction;
 mod memory;
@@ -11,21 +10,16 @@ use std::sync::Arc;
 pub use records::RecordError;
 pub(crate) use records::Records;
 
-use self::{
-    context::ContextWorker, infer::InferWorker, interaction::InteractionWorker,
-    memory::MemoryWorker,
-};
+use self::{infer::InferWorker, interaction::InteractionWorker, memory::MemoryWorker};
 use super::state::TaskState;
-use crate::{
-    core::{
-        contract::OperationKey,
-        ports::{
-            archive::Archive, business::Business, context::Context, domain::Domain, model::Model,
-            permission::Permission,
-        },
-        worker::Workers,
+use crate::core::{
+    context_worker::ContextWorker,
+    contract::OperationKey,
+    ports::{
+        archive::Archive, business::Business, context::Context, domain::Domain, model::Model,
+        permission::Permission,
     },
-    words::error::Error,
+    worker::Workers,
 };
 
 /// What the Workers of one task stand on.
@@ -68,30 +62,4 @@ impl Ports {
             interaction: Box::new(InteractionWorker { ports: self }),
         }
     }
-}
-
-/// A stage gave a Worker something that it does not know.
-#[derive(Debug, thiserror::Error)]
-#[error("a node has an input that its worker does not know")]
-struct UnknownInput(#[source] serde_json::Error);
-
-impl crate::words::error::Fault for UnknownInput {
-    fn facts(&self) -> crate::words::error::Facts {
-        crate::words::error::Facts::new(
-            "unknown-node-input",
-            crate::words::error::Kind::Bug,
-            "report this with the output of `wharf status`",
-        )
-    }
-}
-
-/// Reads a node's input.
-fn input<T: serde::de::DeserializeOwned>(
-    inputs: &[&serde_json::Value],
-    at: usize,
-) -> Result<T, Error> {
-    let value = inputs
-        .get(at)
-        .map_or(serde_json::Value::Null, |value| (*value).clone());
-    Ok(serde_json::from_value(value).map_err(UnknownInput)?)
 }

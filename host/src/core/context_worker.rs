@@ -4,11 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 
-use crate::core::{
+use super::{
     cancel::{Cancel, Halt},
     graph::Node,
-    machine::Loop as _,
-    plan_execute::state::TaskState,
+    machine::Loop,
     ports::context::{Context, ContextValue},
     worker::{Moment, Worker, Yield},
 };
@@ -16,13 +15,14 @@ use crate::core::{
 /// How long a working set lives untouched; far longer than a deadline would matter, short enough not to pile up.
 const TIME_TO_LIVE: Duration = Duration::from_secs(2 * 3600);
 
+/// The same for every Loop.
 pub(super) struct ContextWorker {
     pub(super) context: Arc<dyn Context>,
 }
 
 impl ContextWorker {
     /// The working set of this state, and whether it had to be rebuilt.
-    fn load(&self, state: &TaskState, cancel: &Cancel) -> Result<(String, bool), Halt> {
+    fn load<L: Loop>(&self, state: &L, cancel: &Cancel) -> Result<(String, bool), Halt> {
         let scope = state.scope();
         let (head, set) = state.working_set();
         let found = cancel.wait(self.context.load(&scope))?;
@@ -46,19 +46,14 @@ impl ContextWorker {
     }
 }
 
-impl Worker<TaskState> for ContextWorker {
+impl<L: Loop> Worker<L> for ContextWorker {
     /// A store that takes no values would fail the node after its model call was reserved, in each run anew, until none was
     /// left. So the working set is there before.
-    fn check(&self, _node: &Node, state: &TaskState, cancel: &Cancel) -> Result<(), Halt> {
+    fn check(&self, _node: &Node, state: &L, cancel: &Cancel) -> Result<(), Halt> {
         self.load(state, cancel).map(drop)
     }
 
-    fn run(
-        &self,
-        _node: &Node,
-        _inputs: &[&Value],
-        at: &Moment<'_, TaskState>,
-    ) -> Result<Yield, Halt> {
+    fn run(&self, _node: &Node, _inputs: &[&Value], at: &Moment<'_, L>) -> Result<Yield, Halt> {
         let (body, rebuilt) = self.load(at.state, at.cancel)?;
         Ok(Yield::transient(
             Value::String(body),
