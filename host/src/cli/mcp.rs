@@ -8,7 +8,9 @@ use std::{
 
 use clap::Args;
 use tokio::{net::TcpListener, sync::oneshot};
-use wharf::{Cancellation, Error, technologies::admission::MAX_COMPONENT_BYTES};
+use wharf::{
+    Cancellation, Error, technologies::admission::MAX_COMPONENT_BYTES, words::id::TenantId,
+};
 
 use super::{
     Session,
@@ -29,6 +31,9 @@ pub(super) struct McpArgs {
     /// The workspace; a missing or empty one is made when something is first written.
     #[arg(long, value_name = "DIR", value_parser = directory())]
     dir: PathBuf,
+    /// Whose workspace a missing or empty one becomes, and one that stands must be; default: `default`, or whose it is.
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<TenantId>,
     /// Serves Streamable HTTP at this address of loopback instead of standard input and output; port 0: any that is free.
     #[arg(long, value_name = "127.0.0.1:PORT", value_parser = loopback)]
     http: Option<SocketAddr>,
@@ -52,11 +57,13 @@ pub(super) fn run(session: &Session, arguments: &McpArgs) -> Result<Reply, Error
     let means = arguments
         .means
         .resolve(&arguments.config, &session.environment)?;
-    let host = means
+    let mut host = means
         .host(&arguments.dir)
-        .compile_cache(compile_cache(session))
-        .build()?;
-    let edge = Edge::new(host, means.pattern, components);
+        .compile_cache(compile_cache(session));
+    if let Some(tenant) = &arguments.tenant {
+        host = host.tenant(tenant.clone());
+    }
+    let edge = Edge::new(host.build()?, means.pattern, components);
     let runtime = runtime(2).map_err(|source| CliError::Setup { source })?;
     let served = runtime.block_on(serve(edge, arguments.http));
     // A read of standard input may still be waited for.

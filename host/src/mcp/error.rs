@@ -11,7 +11,7 @@ pub(super) enum McpError {
     /// The arguments do not fit the tool's input schema.
     #[error("the arguments do not fit the input schema of `{tool}`")]
     Arguments {
-        tool: String,
+        tool: &'static str,
         source: serde_json::Error,
     },
     /// Nobody handed in the component that a request names.
@@ -23,6 +23,9 @@ pub(super) enum McpError {
     /// As many tasks are running as may.
     #[error("no further task is run now")]
     TooManyRuns { limit: usize },
+    /// As many calls are being answered as may.
+    #[error("no further call is answered now")]
+    TooManyCalls { limit: usize },
     /// A run ended without saying how.
     #[error("the run broke off")]
     BrokeOff,
@@ -57,6 +60,11 @@ impl Fault for McpError {
                 Kind::Limit,
                 "wait until a task has ended, or cancel one with task_cancel; nothing was done",
             ),
+            Self::TooManyCalls { .. } => Facts::new(
+                "too-many-calls",
+                Kind::Limit,
+                "call it again when others have been answered; nothing was done",
+            ),
             Self::BrokeOff => Facts::new(
                 "run-broke-off",
                 Kind::Bug,
@@ -81,7 +89,9 @@ impl Fault for McpError {
                 "neither a file of `--plugin` nor a component of the workspace has the digest {digest}"
             )),
             Self::NotRunning { .. } => Some("this server has no run of it".into()),
-            Self::TooManyRuns { limit } => Some(format!("{limit} are running already")),
+            Self::TooManyRuns { limit } | Self::TooManyCalls { limit } => {
+                Some(format!("{limit} are running already"))
+            }
             Self::BrokeOff => Some("it panicked; standard error tells where".into()),
             Self::Handshake { why } => Some(why.clone()),
             Self::Arguments { .. } | Self::Answer { .. } => None,

@@ -10,6 +10,7 @@ mod stdio;
 mod components;
 mod edge;
 mod error;
+mod host_calls;
 mod progress;
 mod result;
 mod runs;

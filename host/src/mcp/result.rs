@@ -3,7 +3,7 @@
 use rmcp::model::CallToolResult;
 use serde::Serialize;
 use serde_json::Value;
-use wharf::{Error, Kind};
+use wharf::{Error, Kind, core::tools::ToolError};
 
 use super::error::McpError;
 
@@ -38,6 +38,11 @@ pub(super) fn of(answer: Result<Value, Error>) -> CallToolResult {
             CallToolResult::structured_error(value(&ErrorTold::from(&error)).unwrap_or_default())
         }
     }
+}
+
+/// A tool's regular refusal, in its own words.
+pub(super) fn refused(error: &ToolError) -> CallToolResult {
+    CallToolResult::structured_error(value(error).unwrap_or_default())
 }
 
 /// A document as a JSON value.

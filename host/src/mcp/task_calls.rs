@@ -18,45 +18,30 @@ use super::{
     progress::{self, Teller},
     result,
     runs::{Run, RunTold},
-    task_tools::{
-        CANCEL, CancelArguments, RESUME, RUN, ResumeArguments, RunArguments, STATUS,
-        StatusArguments,
-    },
+    task_tools::{CancelArguments, ResumeArguments, RunArguments, StatusArguments, TaskTool},
 };
 
-/// Answers a call; none: there is no such tool here.
+/// Answers a call of one of these tools.
 pub(super) async fn call(
     edge: &Edge,
-    tool: &str,
+    tool: TaskTool,
     arguments: Value,
     context: &RequestContext<RoleServer>,
-) -> Option<Result<Value, Error>> {
-    Some(match tool {
-        RUN => match read(tool, arguments) {
-            Ok(arguments) => run(edge, arguments, context).await,
-            Err(error) => Err(error),
-        },
-        RESUME => match read(tool, arguments) {
-            Ok(ResumeArguments { task, wait }) => {
-                drive(edge, Task::Saved(task), None, wait, context).await
-            }
-            Err(error) => Err(error),
-        },
-        STATUS => match read(tool, arguments) {
-            Ok(arguments) => status(edge.clone(), arguments).await,
-            Err(error) => Err(error),
-        },
-        CANCEL => match read(tool, arguments) {
-            Ok(arguments) => cancel(edge, arguments).await,
-            Err(error) => Err(error),
-        },
-        _ => return None,
-    })
+) -> Result<Value, Error> {
+    match tool {
+        TaskTool::Run => run(edge, read(tool, arguments)?, context).await,
+        TaskTool::Status => status(edge.clone(), read(tool, arguments)?).await,
+        TaskTool::Resume => {
+            let ResumeArguments { task, wait } = read(tool, arguments)?;
+            drive(edge, Task::Saved(task), None, wait, context).await
+        }
+        TaskTool::Cancel => cancel(edge, read(tool, arguments)?).await,
+    }
 }
 
-fn read<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T, Error> {
+fn read<T: DeserializeOwned>(tool: TaskTool, arguments: Value) -> Result<T, Error> {
     serde_json::from_value(arguments).map_err(|source| {
-        let tool = tool.to_owned();
+        let tool = tool.name();
         McpError::Arguments { tool, source }.into()
     })
 }

@@ -6,51 +6,72 @@ use serde::Deserialize;
 use serde_json::Value;
 use wharf::{Checkpoint, TaskId};
 
-/// Runs a task.
-pub(super) const RUN: &str = "task_run";
-/// Tells what is known of tasks.
-pub(super) const STATUS: &str = "task_status";
-/// Goes on with a task.
-pub(super) const RESUME: &str = "task_resume";
-/// Stops a run.
-pub(super) const CANCEL: &str = "task_cancel";
+/// One of the tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TaskTool {
+    Run,
+    Status,
+    Resume,
+    Cancel,
+}
 
-/// All four, in the order in which they are listed.
+impl TaskTool {
+    const ALL: [Self; 4] = [Self::Run, Self::Status, Self::Resume, Self::Cancel];
+
+    /// Its name.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Run => "task_run",
+            Self::Status => "task_status",
+            Self::Resume => "task_resume",
+            Self::Cancel => "task_cancel",
+        }
+    }
+
+    /// The one with this name.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+
+    fn described(self) -> Tool {
+        let changes = |destroys: bool| {
+            ToolAnnotations::new()
+                .read_only(false)
+                .destructive(destroys)
+                .idempotent(true)
+        };
+        let name = self.name();
+        match self {
+            Self::Run => tool::<RunArguments, RunAnswer>(
+                name,
+                "Runs one plan-and-execute task to its end: a plan is proposed, accepted whole, performed step by step, each step exactly once, and reported. The same request again goes on with the same task; a finished one answers with its report. With wait=false it answers at once, and task_status tells how it goes.",
+                changes(true),
+            ),
+            Self::Status => tool::<StatusArguments, StatusAnswer>(
+                name,
+                "Tells what the journal knows of one task or of all: stage, plans, steps, budgets and time left; and what runs in this server.",
+                ToolAnnotations::new()
+                    .read_only(true)
+                    .destructive(false)
+                    .idempotent(true),
+            ),
+            Self::Resume => tool::<ResumeArguments, RunAnswer>(
+                name,
+                "Goes on with a saved task, after a crash, a cancellation, a failure or a checkpoint. No step that was performed is performed again.",
+                changes(true),
+            ),
+            Self::Cancel => tool::<CancelArguments, CancelAnswer>(
+                name,
+                "Cancels the run of a task in this server: the step in flight ends or is undone, nothing more happens, and the task can be resumed.",
+                changes(false),
+            ),
+        }
+    }
+}
+
+/// All of them, in the order in which they are listed.
 pub(super) fn all() -> [Tool; 4] {
-    [
-        tool::<RunArguments, RunAnswer>(
-            RUN,
-            "Runs one plan-and-execute task to its end: a plan is proposed, accepted whole, performed step by step, each exactly once, and reported. The same request again goes on with the same task; a finished one answers with its report. With wait=false it answers at once, and task_status tells how it goes.",
-            ToolAnnotations::new()
-                .read_only(false)
-                .destructive(true)
-                .idempotent(true)
-                .open_world(false),
-        ),
-        tool::<StatusArguments, StatusAnswer>(
-            STATUS,
-            "Tells what the journal knows of one task or of all: stage, plans, steps, budgets and time left; and what runs in this server.",
-            ToolAnnotations::new().read_only(true).open_world(false),
-        ),
-        tool::<ResumeArguments, RunAnswer>(
-            RESUME,
-            "Goes on with a saved task, after a crash, a cancellation, a failure or a checkpoint. No step that was performed is performed again.",
-            ToolAnnotations::new()
-                .read_only(false)
-                .destructive(true)
-                .idempotent(true)
-                .open_world(false),
-        ),
-        tool::<CancelArguments, CancelAnswer>(
-            CANCEL,
-            "Cancels the run of a task in this server: the step in flight ends or is undone, nothing more happens, and the task can be resumed.",
-            ToolAnnotations::new()
-                .read_only(false)
-                .destructive(false)
-                .idempotent(true)
-                .open_world(false),
-        ),
-    ]
+    TaskTool::ALL.map(TaskTool::described)
 }
 
 fn tool<A: JsonSchema, O: JsonSchema>(
