@@ -1,5 +1,6 @@
-//! The program `wharf`: the command line of the library.
+//! The program `wharf`: the edges of the library.
 
+mod mcp;
 mod cli;
 
 fn main() -> std::process::ExitCode {

@@ -8,7 +8,7 @@ use clap::{
 };
 use wharf::TaskId;
 
-use super::{config::ConfigArgs, demo::DemoArgs, doctor::DoctorArgs, way::WayArgs};
+use super::{config::ConfigArgs, demo::DemoArgs, doctor::DoctorArgs, mcp::McpArgs, way::WayArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -62,6 +62,8 @@ pub(super) enum Command {
     Audit(AuditArgs),
     /// Tries what this machine offers: Redis, disk, SQLite, compile cache, sandbox, processor, servers of models.
     Doctor(DoctorArgs),
+    /// Serves the workspace to clients of the Model Context Protocol: plans, memories, tasks.
+    Mcp(McpArgs),
     /// Looks at plugins.
     Plugin {
         /// What to do.
@@ -167,6 +169,7 @@ mod tests {
             "wharf status --dir d --format json",
             "wharf audit --dir d --format json",
             "wharf doctor --format json",
+            "wharf mcp --dir d --format json",
             "wharf plugin inspect f --format json",
         ] {
             assert_eq!(

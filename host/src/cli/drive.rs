@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use tokio::runtime::{Builder, Runtime};
 use wharf::{
-    Cancellation, Error, HostBuilder, Outcome, RunOptions, Task,
+    Cancellation, Error, Outcome, RunOptions, Task,
     plugin::CompileCache,
     words::clock::{Clock, SystemClock},
 };
@@ -31,7 +31,7 @@ pub(super) fn drive(
         workspace,
         task: &id,
     };
-    let runtime = runtime().map_err(|source| CliError::Setup { source })?;
+    let runtime = runtime(1).map_err(|source| CliError::Setup { source })?;
     let outcome = runtime.block_on(run(session, place, task, way));
     // The run has ended. What is left may be a name that is still being looked up, for which nobody waits.
     runtime.shutdown_background();
@@ -56,14 +56,9 @@ async fn run(session: &Session, place: Place<'_>, task: Task, way: Way) -> Resul
     options.stop_after = way.stop_after;
     options.cancellation = cancellation;
     options.progress = Some(display.sink());
-    let mut host = HostBuilder::new(place.workspace)
-        .compile_cache(compile_cache(session))
-        .limits(way.config.limits);
-    if let Some(context) = way.context {
-        host = host.context(context);
-    }
-    let outcome = match host.build() {
-        Ok(host) => host.run(&way.pattern, task, options).await,
+    let host = way.means.host(place.workspace);
+    let outcome = match host.compile_cache(compile_cache(session)).build() {
+        Ok(host) => host.run(&way.means.pattern, task, options).await,
         Err(error) => Err(error),
     };
 
@@ -76,10 +71,10 @@ async fn run(session: &Session, place: Place<'_>, task: Task, way: Way) -> Resul
     outcome
 }
 
-/// One worker, so that signals are heard whatever the run does to the thread that waits for it.
-fn runtime() -> std::io::Result<Runtime> {
+/// With one worker, signals are heard whatever the run does to the thread that waits for it.
+pub(super) fn runtime(workers: usize) -> std::io::Result<Runtime> {
     Builder::new_multi_thread()
-        .worker_threads(1)
+        .worker_threads(workers)
         .thread_name("wharf")
         .enable_all()
         .build()

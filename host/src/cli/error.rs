@@ -1,6 +1,6 @@
 //! What the command line itself refuses, and how every error is shown.
 
-use std::{io, path::PathBuf};
+use std::{io, net::SocketAddr, path::PathBuf};
 
 use wharf::{
     Error, Kind, TaskId,
@@ -85,6 +85,12 @@ pub(super) enum CliError {
     /// Signals or threads are not to be had.
     #[error("the run cannot be set up")]
     Setup { source: io::Error },
+    /// Nobody can listen at the address.
+    #[error("{address} cannot be listened at")]
+    Unbound {
+        address: SocketAddr,
+        source: io::Error,
+    },
     /// The result cannot be written as JSON.
     #[error("the result cannot be written as JSON")]
     Json { source: serde_json::Error },
@@ -146,6 +152,11 @@ impl Fault for CliError {
                 "setup",
                 Kind::Unavailable,
                 "try again when the machine has threads and file handles to give",
+            ),
+            Self::Unbound { .. } => Facts::new(
+                "address-unavailable",
+                Kind::Unavailable,
+                "name another port with `--http`, or port 0 for any that is free",
             ),
             Self::Json { .. } => Facts::new(
                 "result-not-json",

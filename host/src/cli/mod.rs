@@ -15,6 +15,7 @@ mod demo;
 mod doctor;
 mod inspect;
 mod inspect_folder;
+mod mcp;
 mod resume;
 mod run;
 mod status;
@@ -111,6 +112,7 @@ fn begin(environment: Environment) -> Result<Reply, Error> {
         Command::Status(arguments) => status::run(&session, &arguments),
         Command::Audit(arguments) => audit::run(&session, &arguments),
         Command::Doctor(arguments) => doctor::run(&session, &arguments),
+        Command::Mcp(arguments) => mcp::run(&session, &arguments),
         Command::Plugin {
             command: PluginCommand::Inspect(arguments),
         } => inspect::run(&session, &arguments),

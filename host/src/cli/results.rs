@@ -4,10 +4,9 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use wharf::{
     Checkpoint, Error, TaskId,
-    host::{self, Finished, TaskStatus},
+    host::{self, Finished, RunDocument, TaskStatus},
 };
 
 use super::{
@@ -46,20 +45,9 @@ pub(super) fn finished(
     place: Place<'_>,
     finished: &Finished,
 ) -> Result<Reply, Error> {
-    let report =
-        serde_json::from_str(&finished.report).map_err(|source| CliError::Json { source })?;
-    let Place { workspace, task } = place;
-    let exit = Exit::of_status(finished.status);
-    Reply::answer(
-        &FinishedAnswer {
-            workspace,
-            task,
-            directory: &finished.directory,
-            report,
-            exit,
-        },
-        session,
-    )
+    let document = RunDocument::finished(place.workspace, place.task, finished)
+        .map_err(|source| CliError::Json { source })?;
+    Reply::answer(&FinishedAnswer { document, finished }, session)
 }
 
 /// The run stopped where it was asked to.
@@ -70,12 +58,9 @@ pub(super) fn checkpoint(
     now: Timestamp,
 ) -> Result<Reply, Error> {
     let status = host::status(place.workspace, place.task, now)?;
-    let Place { workspace, task } = place;
     Reply::answer(
         &CheckpointAnswer {
-            workspace,
-            task,
-            directory: &status.directory,
+            document: RunDocument::checkpoint(place.workspace, &status, checkpoint),
             checkpoint,
             resume: place.resume(),
             status: &status,
@@ -111,30 +96,28 @@ pub(super) fn cancelled(session: &Session, place: Place<'_>) -> Reply {
 }
 
 #[derive(Serialize)]
+#[serde(transparent)]
 struct FinishedAnswer<'a> {
-    workspace: &'a Path,
-    task: &'a TaskId,
-    directory: &'a Path,
-    report: &'a RawValue,
+    document: RunDocument<'a>,
     #[serde(skip)]
-    exit: Exit,
+    finished: &'a Finished,
 }
 
 impl Answer for FinishedAnswer<'_> {
     fn text(&self, look: Look) -> String {
-        summary::of(self.report.get(), self.directory, look)
+        summary::of(&self.finished.report, &self.finished.directory, look)
     }
 
     fn exit(&self) -> Exit {
-        self.exit
+        Exit::of_status(self.finished.status)
     }
 }
 
 #[derive(Serialize)]
+#[serde(transparent)]
 struct CheckpointAnswer<'a> {
-    workspace: &'a Path,
-    task: &'a TaskId,
-    directory: &'a Path,
+    document: RunDocument<'a>,
+    #[serde(skip)]
     checkpoint: Checkpoint,
     #[serde(skip)]
     resume: String,

@@ -1,12 +1,9 @@
 //! `wharf status`: what the journal knows.
 
-use std::path::Path;
-
-use serde::Serialize;
 use wharf::{
     Error,
     core::metering::CallTotals,
-    host::{self, TaskStatus},
+    host::{self, StatusDocument, TaskStatus},
     words::clock::{Clock as _, SystemClock},
 };
 
@@ -40,7 +37,7 @@ pub(super) fn run(session: &Session, arguments: &LookArgs) -> Result<Reply, Erro
         .map(|task| host::status(directory, task, now))
         .collect();
     Reply::answer(
-        &StatusAnswer {
+        &StatusDocument {
             workspace: directory,
             tasks: &tasks?,
         },
@@ -48,13 +45,7 @@ pub(super) fn run(session: &Session, arguments: &LookArgs) -> Result<Reply, Erro
     )
 }
 
-#[derive(Serialize)]
-struct StatusAnswer<'a> {
-    workspace: &'a Path,
-    tasks: &'a [TaskStatus],
-}
-
-impl Answer for StatusAnswer<'_> {
+impl Answer for StatusDocument<'_> {
     fn text(&self, look: Look) -> String {
         let mut text = String::new();
         for (index, task) in self.tasks.iter().enumerate() {

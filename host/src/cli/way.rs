@@ -1,13 +1,17 @@
 //! How a task is run: options of `demo`, `run` and `resume` alike, neither part of the request nor remembered.
 
-use std::{ffi::OsString, path::PathBuf, sync::Arc};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::{
     Args, ValueEnum,
     builder::{OsStringValueParser, TypedValueParser as _},
 };
 use wharf::{
-    Checkpoint, Config, Error, PlanExecute, Planner,
+    Checkpoint, Config, Error, HostBuilder, PlanExecute, Planner,
     core::ports::context::Context,
     host::PlannerName,
     technologies::{redis_context::RedisContext, script_planner::ScriptPlanner},
@@ -23,14 +27,8 @@ use super::{
 /// As typed.
 #[derive(Debug, Args)]
 pub(super) struct WayArgs {
-    /// Who proposes plans: `search` needs no model; `script:FILE` holds a model's answers, one JSON object per line; `model` is
-    /// one of a provider in the configuration. Default: the configuration's, else `search`.
-    #[arg(long, value_name = "PLANNER", value_parser = OsStringValueParser::new().try_map(planner))]
-    planner: Option<PlannerName>,
-    /// Where working sets are kept while the task runs: in memory, or in a Redis at `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`.
-    /// Default: the configuration's, else `embedded`.
-    #[arg(long, value_name = "embedded|ADDRESS", value_parser = context())]
-    context: Option<ContextChoice>,
+    #[command(flatten)]
+    means: MeansArgs,
     /// Stops when a plan was accepted, before its effects; when one step was completed; or when the report is durable, before
     /// anything is published.
     #[arg(long, value_name = "CHECKPOINT", value_enum)]
@@ -39,22 +37,71 @@ pub(super) struct WayArgs {
     config: ConfigArgs,
 }
 
+/// As typed, of whatever tasks are run.
+#[derive(Debug, Args)]
+pub(super) struct MeansArgs {
+    /// Who proposes plans: `search` needs no model; `script:FILE` holds a model's answers, one JSON object per line; `model` is
+    /// one of a provider in the configuration. Default: the configuration's, else `search`.
+    #[arg(long, value_name = "PLANNER", value_parser = OsStringValueParser::new().try_map(planner))]
+    planner: Option<PlannerName>,
+    /// Where working sets are kept while the task runs: in memory, or in a Redis at `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`.
+    /// Default: the configuration's, else `embedded`.
+    #[arg(long, value_name = "embedded|ADDRESS", value_parser = context())]
+    context: Option<ContextChoice>,
+}
+
 /// As the library takes it.
 pub(super) struct Way {
+    /// What it is run with.
+    pub(super) means: Means,
+    /// Where to stop, if anywhere.
+    pub(super) stop_after: Option<Checkpoint>,
+}
+
+/// What tasks are run with, as the library takes it.
+pub(super) struct Means {
     /// The pattern with its planner.
     pub(super) pattern: PlanExecute,
     /// Where working sets are kept; none: in the host's own memory.
     pub(super) context: Option<Arc<dyn Context>>,
-    /// Where to stop, if anywhere.
-    pub(super) stop_after: Option<Checkpoint>,
     /// What is allowed.
     pub(super) config: Config,
 }
 
+impl Means {
+    /// A host of this workspace that stands on them, as yet without anything else.
+    pub(super) fn host(&self, workspace: &Path) -> HostBuilder {
+        let host = HostBuilder::new(workspace).limits(self.config.limits.clone());
+        match &self.context {
+            Some(context) => host.context(Arc::clone(context)),
+            None => host,
+        }
+    }
+}
+
 impl WayArgs {
-    /// Reads the configuration, and the script, where one is named. Writes nothing, connects to nothing.
+    /// As [`MeansArgs::resolve`].
     pub(super) fn resolve(&self, environment: &Environment) -> Result<Way, Error> {
-        let Configured { config, folder } = self.config.read(environment)?;
+        let stop_after = self.stop_after.map(|stop| match stop {
+            StopAfter::Plan => Checkpoint::Plan,
+            StopAfter::Step => Checkpoint::Step,
+            StopAfter::Report => Checkpoint::Report,
+        });
+        Ok(Way {
+            means: self.means.resolve(&self.config, environment)?,
+            stop_after,
+        })
+    }
+}
+
+impl MeansArgs {
+    /// Reads the configuration, and the script, where one is named. Writes nothing, connects to nothing.
+    pub(super) fn resolve(
+        &self,
+        config: &ConfigArgs,
+        environment: &Environment,
+    ) -> Result<Means, Error> {
+        let Configured { config, folder } = config.read(environment)?;
         let address = match (&self.context, &config.defaults.context) {
             (Some(typed), _) => typed.address(environment)?,
             (None, Some(default)) => {
@@ -73,15 +120,9 @@ impl WayArgs {
             PlannerName::Script(path) => Planner::Model(Arc::new(ScriptPlanner::read(path)?)),
             PlannerName::Model => Planner::Model(Arc::new(model::planner(&config, &folder)?)),
         };
-        let stop_after = self.stop_after.map(|stop| match stop {
-            StopAfter::Plan => Checkpoint::Plan,
-            StopAfter::Step => Checkpoint::Step,
-            StopAfter::Report => Checkpoint::Report,
-        });
-        Ok(Way {
+        Ok(Means {
             pattern: PlanExecute::new(planner),
             context: address.map(|address| Arc::new(RedisContext::new(address)) as _),
-            stop_after,
             config,
         })
     }

@@ -10,6 +10,7 @@ mod blocking;
 mod builder;
 mod config;
 mod doctor;
+mod document;
 mod limits;
 mod preflight;
 mod opening;
@@ -27,6 +28,7 @@ pub use config::{
     Config, ConfigError, Defaults, MAX_CONFIG_BYTES, Overrides, PlannerName, config_schema,
 };
 pub use doctor::{Examination, Probe};
+pub use document::{RunDocument, StatusDocument};
 pub use limits::{Allowance, HostLimits};
 pub use status::{TaskStatus, status, tasks};
 pub use task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task};
