@@ -23,7 +23,7 @@ mod workspace_context;
 
 pub use agent::{Agent, AgentFinished, AgentOutcome, AgentTask};
 pub use audit::{AuditReport, Finding, TaskAudit, audit};
-pub use builder::{Host, HostBuilder};
+pub use builder::{Host, HostBuilder, standard_tenant};
 pub use config::{
     Config, ConfigError, Defaults, MAX_CONFIG_BYTES, Overrides, PlannerName, config_schema,
 };
@@ -31,5 +31,6 @@ pub use doctor::{Examination, Probe};
 pub use document::{RunDocument, StatusDocument};
 pub use limits::{Allowance, HostLimits};
 pub use status::{TaskStatus, status, tasks};
+pub use stores::tenant;
 pub use task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task};
 pub use tools::{ToolOptions, ToolRequest};

@@ -1,6 +1,6 @@
 //! The stores of one workspace, opened for one tenant.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use jiff::Timestamp;
 
@@ -22,7 +22,7 @@ use crate::{
         archive::FileArchive,
         journal::SqliteJournal,
         policy_file::PolicyFile,
-        workspace::Workspace,
+        workspace::{Workspace, WorkspaceError},
     },
     words::{
         error::{Error, Facts, Fault, Kind},
@@ -153,6 +153,18 @@ pub(super) fn tenant_of(workspace: &Workspace) -> Result<Option<TenantId>, Error
         Err(RunError::TenantMissing { directory }.into())
     } else {
         Err(SqliteError::Missing { path: business }.into())
+    }
+}
+
+/// Whose workspace a directory is; none: it is none yet.
+///
+/// # Errors
+/// As for a run: a business database that is gone or does not say.
+pub fn tenant(directory: &Path) -> Result<Option<TenantId>, Error> {
+    match Workspace::open(directory) {
+        Ok(workspace) => tenant_of(&workspace),
+        Err(WorkspaceError::NoTask { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     super::{
         builder::Host, opening::refuse_lost_journal, preflight, run::RunError, stores::Stores,
     },
-    AgentTask,
+    Agent, AgentTask,
 };
 use crate::{
     core::{
@@ -41,7 +41,7 @@ pub(super) struct Opened {
 }
 
 /// Opens a task, admitting it if it is new.
-pub(super) fn open(host: &Host, task: &AgentTask, instructions: &str) -> Result<Opened, Error> {
+pub(super) fn open(host: &Host, task: &AgentTask, agent: &Agent) -> Result<Opened, Error> {
     let id = task.id();
     let lock = host.lock_existing(id)?;
     let known = match (&lock, host.existing_stores()?) {
@@ -61,7 +61,7 @@ pub(super) fn open(host: &Host, task: &AgentTask, instructions: &str) -> Result<
             check_same(&opened, request)?;
             Ok(opened)
         }
-        (AgentTask::New(request), lock, _) => open_new(host, request, instructions, lock),
+        (AgentTask::New(request), lock, _) => open_new(host, request, agent, lock),
     }
 }
 
@@ -106,10 +106,12 @@ pub(in crate::host) fn fold(
 fn open_new(
     host: &Host,
     request: &AgentRequest,
-    instructions: &str,
+    agent: &Agent,
     lock: Option<TaskLock>,
 ) -> Result<Opened, Error> {
-    let id = &request.fields.id;
+    // A name that no tool has is found before anything is written.
+    let (id, fields) = (&request.fields.id, &request.fields);
+    agent.tools.clone().restricted(&fields.ask, &fields.deny)?;
     let stores = host.stores_for(&request.fields.tenant)?;
     let lock = match lock {
         Some(lock) => lock,
@@ -133,7 +135,7 @@ fn open_new(
     Ok(Opened {
         machine: fold(&request, &[])?,
         stores,
-        first: AgentState::admission(&request, instructions),
+        first: AgentState::admission(&request, &agent.instructions),
         run: RunId::beginning_at(host.clock().now()),
         request,
         _lock: lock,

@@ -28,7 +28,7 @@ pub(super) fn run(
     runtime: Handle,
 ) -> Result<AgentOutcome, Error> {
     let cancel = Cancel::new(options.cancellation.clone(), runtime);
-    let mut opened = opening::open(host, &task, &agent.instructions)?;
+    let mut opened = opening::open(host, &task, agent)?;
     if opened.machine.is_done() {
         let outputs = opened.machine.state().publication().unwrap_or_default();
         let (id, position) = (&opened.request.fields.id, opened.machine.position());
@@ -41,7 +41,8 @@ pub(super) fn run(
     ));
     let burnt = opened.machine.calls().total().fuel.unwrap_or(0);
     let meter = host.meter(burnt, Some(&opened.stores));
-    let mut tools = agent.tools.clone();
+    let fields = &opened.request.fields;
+    let mut tools = agent.tools.clone().restricted(&fields.ask, &fields.deny)?;
     for plugin in &agent.plugins {
         plugin.bind(&mut tools, host, &opened.stores, &meter)?;
     }
