@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::memories::Memories;
 use crate::words::{digest::Digest, error::Error, id::TaskId};
 
 /// The journals of all tasks of one workspace. A journal is a chain: each record's hash covers the one before it
@@ -14,6 +15,15 @@ pub trait Journal: Send + Sync {
     /// Appends records in one transaction. They must follow on what is stored without a gap; else nothing is written and the
     /// error is of kind `conflict`. Durable when it returns: these records and everything visible before them.
     fn append(&self, task: &TaskId, records: &[StoredRecord]) -> Result<(), Error>;
+
+    /// As [`append`](Self::append), of records that tell what `work` did to the memory: both are one commit, or neither is there.
+    /// An error of `work` undoes what it did. `work` changes this memory and journal by what it is lent alone: the write lock is
+    /// held while it runs, once.
+    fn append_with(
+        &self,
+        task: &TaskId,
+        work: &mut dyn FnMut(&dyn Memories) -> Result<Vec<StoredRecord>, Error>,
+    ) -> Result<(), Error>;
 
     /// Makes everything that is visible durable.
     fn settle(&self) -> Result<(), Error>;
