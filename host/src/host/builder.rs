@@ -264,7 +264,7 @@ impl Host {
             &tenant,
             self.0.permission.clone(),
             &self.0.limits,
-            self.0.clock.now(),
+            &self.0.clock,
         )?);
         *stores = Some(Arc::clone(&opened));
         Ok(Some(opened))
@@ -283,7 +283,7 @@ impl Host {
             tenant,
             self.0.permission.clone(),
             &self.0.limits,
-            self.0.clock.now(),
+            &self.0.clock,
         )?);
         *stores = Some(Arc::clone(&opened));
         Ok(opened)
