@@ -268,7 +268,11 @@ impl Clean<'_> {
 
     /// What stood in the ledger is not performed again.
     fn none_again(&self, calls: &Calls, stood: &[String]) -> Result<(), String> {
-        for step in self.outcome.report["completed"].as_array().into_iter().flatten() {
+        for step in self.outcome.report["completed"]
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             let name = (text(&step["step"]["id"]), text(&step["step"]["tool"]));
             if stood.contains(&text(&step["operationKey"])) && calls.contains_key(&name) {
