@@ -158,7 +158,7 @@ fn the_schema_of_a_workspace_of_schema_1_is_that_of_a_fresh_one_once_it_was_open
             let mut statement = connection
                 .prepare(
                     "SELECT type || ' ' || name || ': ' || coalesce(sql, '') FROM sqlite_schema
-                     WHERE tbl_name LIKE 'wharf%' OR tbl_name = 'journal' ORDER BY type, name",
+                     WHERE tbl_name LIKE 'wharf%' OR tbl_name LIKE 'memor%' OR tbl_name = 'journal' ORDER BY type, name",
                 )
                 .unwrap();
             let rows = statement

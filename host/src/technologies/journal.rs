@@ -14,10 +14,7 @@ use rusqlite::{Connection, Row};
 
 use super::{memories::LentMemories, memory_database::MemoryDatabase};
 use crate::{
-    core::ports::{
-        journal::{Journal, StoredRecord},
-        memories::Memories,
-    },
+    core::ports::journal::{Journal, MemoryWork, StoredRecord},
     sqlite::{error::SqliteError, writer::Writer},
     words::{
         clock::SystemClock,
@@ -193,11 +190,7 @@ impl Journal for SqliteJournal {
         Ok(transaction.commit()?)
     }
 
-    fn append_with(
-        &self,
-        task: &TaskId,
-        work: &mut dyn FnMut(&dyn Memories) -> Result<Vec<StoredRecord>, Error>,
-    ) -> Result<(), Error> {
+    fn append_with(&self, task: &TaskId, work: &mut MemoryWork<'_>) -> Result<(), Error> {
         let transaction = self.writer()?.begin()?;
         let connection = transaction.connection();
         let records = work(&LentMemories::new(&self.database, connection))?;
@@ -206,11 +199,12 @@ impl Journal for SqliteJournal {
             return Err(JournalError::TransactionLost.into());
         }
         self.insert(connection, task, &records)?;
-        Ok(if records.is_empty() {
-            transaction.commit_with_barrier()?
+        if records.is_empty() {
+            transaction.commit_with_barrier()?;
         } else {
-            transaction.commit()?
-        })
+            transaction.commit()?;
+        }
+        Ok(())
     }
 
     fn settle(&self) -> Result<(), Error> {

@@ -15,13 +15,16 @@ use crate::{
     words::error::{Error, Kind},
 };
 
+/// Has work done on the memory that it is handed.
+pub type AtOnce<'c> = dyn Fn(&mut dyn FnMut(&dyn Memories)) + 'c;
+
 /// The memory that is checked.
 pub struct Candidate<'c> {
     /// Opens it, anew each time: all that are open at a time reach the same objects, and find what was kept before. The first one
     /// finds none.
     pub open: &'c dyn Fn() -> SharedMemories,
     /// Has some work done, in one commit if there is a way.
-    pub at_once: &'c dyn Fn(&mut dyn FnMut(&dyn Memories)),
+    pub at_once: &'c AtOnce<'c>,
     /// How many objects it is filled with at the end: 100,000, unless there is a reason for fewer.
     pub objects: u32,
 }

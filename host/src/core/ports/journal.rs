@@ -19,11 +19,7 @@ pub trait Journal: Send + Sync {
     /// As [`append`](Self::append), of records that tell what `work` did to the memory: both are one commit, or neither is there.
     /// An error of `work` undoes what it did. `work` changes this memory and journal by what it is lent alone: the write lock is
     /// held while it runs, once.
-    fn append_with(
-        &self,
-        task: &TaskId,
-        work: &mut dyn FnMut(&dyn Memories) -> Result<Vec<StoredRecord>, Error>,
-    ) -> Result<(), Error>;
+    fn append_with(&self, task: &TaskId, work: &mut MemoryWork<'_>) -> Result<(), Error>;
 
     /// Makes everything that is visible durable.
     fn settle(&self) -> Result<(), Error>;
@@ -34,6 +30,9 @@ pub trait Journal: Send + Sync {
     /// The ids of all tasks, in order of admission.
     fn tasks(&self) -> Result<Vec<TaskId>, Error>;
 }
+
+/// Changes the memory that it is lent, and yields the records that tell it.
+pub type MemoryWork<'w> = dyn FnMut(&dyn Memories) -> Result<Vec<StoredRecord>, Error> + 'w;
 
 /// One record, as it is stored and hashed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::rows::{Rows, memory, select};
 use crate::{core::ports::memories::Hit, sqlite::error::SqliteError};
 
 /// How many objects that hold all the words are ranked at most: those with the highest numbers, which were first kept last.
-pub(super) const MAX_CANDIDATES: u32 = 2048;
+pub(super) const MAX_CANDIDATES: u32 = 1024;
 
 // The columns' weights: the scope finds and does not rank. What FTS5 calls better is smaller.
 const HITS: &str = select!(

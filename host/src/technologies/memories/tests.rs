@@ -182,6 +182,29 @@ fn work_may_go_on_after_an_error_and_nothing_of_the_failed_call_stays() {
     assert_eq!(both.journal.load(&task()).unwrap(), records(1..=2));
 }
 
+/// As SQLite does it when the disk is full: records that were appended after that would have been committed by themselves.
+#[test]
+fn work_that_goes_on_after_its_transaction_was_lost_is_refused() {
+    let both = both();
+    let path = both.folder.path().join("memory.sqlite");
+    let outside = open::read_write(&path, open::BUSY, |_| Ok(())).unwrap();
+    outside
+        .execute_batch("CREATE TRIGGER t BEFORE INSERT ON memory_categories BEGIN SELECT raise(ROLLBACK, 'no'); END")
+        .unwrap();
+    let refused = both.journal.append_with(&task(), &mut |memory| {
+        assert!(memory.upsert(&id("a"), &object("x"), None).is_err());
+        Ok(records(1..=1))
+    });
+    assert_error(
+        refused.unwrap_err(),
+        "journal-transaction-lost",
+        Kind::Unavailable,
+    );
+    assert!(both.journal.load(&task()).unwrap().is_empty());
+    outside.execute_batch("DROP TRIGGER t").unwrap();
+    both.journal.append(&task(), &records(1..=1)).unwrap();
+}
+
 /// What a kill leaves is what stands in the files at that time.
 #[test]
 fn a_kill_between_the_change_and_the_commit_leaves_neither() {

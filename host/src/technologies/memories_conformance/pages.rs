@@ -37,7 +37,7 @@ pub(super) fn a_filter_and_pages_show_each_object_once(memory: &dyn Memories) {
             categories: categories
                 .iter()
                 .enumerate()
-                .filter(|(bit, _)| number / 3 >> bit & 1 == 1)
+                .filter(|(bit, _)| ((number / 3) >> bit) & 1 == 1)
                 .map(|(_, category)| (*category).to_owned())
                 .collect(),
             ..object("-", "paged")
