@@ -16,6 +16,7 @@ mod fuzz_component;
 mod outside;
 mod tau2;
 
+mod agent;
 mod chat;
 mod checkpoints;
 mod config;

@@ -9,7 +9,8 @@ use std::{
 use super::{Workspace, demo};
 
 impl Workspace {
-    /// Every row of the plugin's tables and of the ledger, without the positions and times that a kill may change.
+    /// Every row of the plugin's tables and of the ledger, and what agents remember, without the positions, times and new ids that a
+    /// kill may change.
     pub fn effects(&self) -> Vec<String> {
         let ledger = "SELECT 'wharf_ledger', plugin, subject, operation_key, task, principal, fingerprint, input_digest, tool,
                              arguments_digest, data
@@ -18,6 +19,14 @@ impl Workspace {
         for table in self.select("SELECT name FROM wharf_tables WHERE kind = 'table' ORDER BY name")
         {
             rows.extend(self.select(&format!("SELECT '{table}', * FROM {table} ORDER BY 2")));
+        }
+        if self
+            .tables("memory.sqlite")
+            .contains(&"memories".to_owned())
+        {
+            let memories = "SELECT 'memories', scope, content, source, version, usage_count
+                            FROM memories ORDER BY scope, content";
+            rows.extend(self.select_in("memory.sqlite", memories));
         }
         rows
     }

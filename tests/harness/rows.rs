@@ -89,10 +89,11 @@ impl Workspace {
 
     /// What a query on the business database yields: a row per line, its cells between bars.
     pub fn select(&self, sql: &str) -> Vec<String> {
-        self.rows("business.sqlite", sql)
+        self.select_in("business.sqlite", sql)
     }
 
-    pub(crate) fn rows(&self, database: &str, sql: &str) -> Vec<String> {
+    /// As [`Self::select`], of either database.
+    pub fn select_in(&self, database: &str, sql: &str) -> Vec<String> {
         let connection = self.open(database);
         let mut statement = connection.prepare(sql).unwrap();
         let columns = statement.column_count();
@@ -116,7 +117,7 @@ impl Workspace {
 
     /// All tables of a database but the one that barriers change.
     pub(crate) fn tables(&self, database: &str) -> Vec<String> {
-        self.rows(
+        self.select_in(
             database,
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'wharf_barrier'",
         )

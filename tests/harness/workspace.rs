@@ -101,7 +101,7 @@ impl Workspace {
         for database in ["business.sqlite", "memory.sqlite"] {
             files.remove(database);
             for table in self.tables(database) {
-                let rows = self.rows(database, &format!("SELECT * FROM {table}"));
+                let rows = self.select_in(database, &format!("SELECT * FROM {table}"));
                 files.insert(format!("{database}: {table}"), rows.join("\n").into_bytes());
             }
         }

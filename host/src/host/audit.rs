@@ -1,6 +1,8 @@
 //! Audit: verifies a workspace offline, task by task. Prints nothing, writes nothing, and reads in an order in which a live run
 //! gives no false finding: anchors, then journals, then ledger rows and files.
 
+mod agent;
+
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -16,7 +18,8 @@ use crate::{
     core::{
         chain::{Event, Record},
         graph::{Graph, Input, NodeKind},
-        machine::Machine,
+        machine::{Loop, Machine},
+        outputs::Output,
         plan_execute::{
             operations::{Act, Performing},
             plan_check,
@@ -27,12 +30,14 @@ use crate::{
             archive::{Archive as _, FileState},
             business::{Business as _, LedgerRow},
             journal::{Journal as _, StoredRecord},
+            permission::Acting,
         },
         request::Request,
+        task_request::TaskRequest,
     },
     plugin::{CompileCache, Plugin, PluginEngine, VerifiedBytes},
     technologies::{
-        admission::{stored_component, stored_request},
+        admission::{stored as stored_of_either, stored_component},
         archive::FileArchive,
         journal::SqliteJournal,
         policy_file::Policy,
@@ -153,8 +158,8 @@ struct Auditor {
 }
 
 /// The journal of one task, folded as far as it can be.
-struct Folded {
-    machine: Machine<TaskState>,
+struct Folded<L = TaskState> {
+    machine: Machine<L>,
     intents: Vec<Intent>,
     whole: bool,
 }
@@ -192,8 +197,8 @@ impl Auditor {
         if stored.is_empty() && anchor.is_none() && rows.is_empty() {
             return Err(RunError::UnknownTask { task: task.clone() }.into());
         }
-        let request = match stored_request(&self.workspace, task) {
-            Ok(Some(request)) => Arc::new(request),
+        let request = match stored_of_either(&self.workspace, task) {
+            Ok(Some(request)) => request,
             Ok(None) => {
                 audit.find(
                     "request-missing",
@@ -221,8 +226,16 @@ impl Auditor {
         if let Err(error) = preflight::check_rows_are_anchored(task, anchor, &rows, &stored) {
             audit.find_error(&error.into(), "wharf_anchors");
         }
-        self.policy(&request, &mut audit);
-        let folded = fold(&request, &stored, &mut audit);
+        self.policy(request.acting(), &mut audit);
+        let request = match request {
+            TaskRequest::PlanExecute(request) => Arc::from(request),
+            TaskRequest::Agent(request) => {
+                self.agent(&Arc::from(request), &stored, &rows, &mut audit)?;
+                return Ok(audit);
+            }
+        };
+        let machine = Machine::new(TaskState::new(Arc::clone(&request)), request.fingerprint());
+        let folded = fold(machine, &stored, &mut audit);
         self.records(&folded, &mut audit)?;
         check_rows(&rows, &folded, &mut audit);
         if let Some(table) = self.business.lost_table(&request.plugin.name)? {
@@ -233,14 +246,15 @@ impl Auditor {
             );
         }
         self.evidence_files(&folded, &mut audit)?;
-        self.outputs(&folded, &mut audit)?;
+        let outputs = folded.machine.state().publication().unwrap_or_default();
+        self.outputs(outputs, folded.machine.is_done(), &mut audit)?;
         self.plans(&request, &folded, &mut audit);
         Ok(audit)
     }
 
-    fn policy(&self, request: &Request, audit: &mut TaskAudit) {
-        match Policy::read(&self.workspace.policy_file(&request.id)) {
-            Ok(policy) if policy.fingerprint == request.fingerprint() => (),
+    fn policy(&self, acting: Acting<'_>, audit: &mut TaskAudit) {
+        match Policy::read(&self.workspace.policy_file(acting.task)) {
+            Ok(policy) if policy.fingerprint == acting.fingerprint => (),
             Ok(_) => audit.find(
                 "policy-other-request",
                 "the policy belongs to another request".to_owned(),
@@ -296,8 +310,13 @@ impl Auditor {
         Ok(())
     }
 
-    fn outputs(&self, folded: &Folded, audit: &mut TaskAudit) -> Result<(), Error> {
-        for output in folded.machine.state().publication().unwrap_or_default() {
+    fn outputs(
+        &self,
+        outputs: Vec<Output>,
+        is_done: bool,
+        audit: &mut TaskAudit,
+    ) -> Result<(), Error> {
+        for output in outputs {
             let Ok(file) = output.file() else {
                 audit.find(
                     "output-not-base64",
@@ -307,7 +326,7 @@ impl Auditor {
                 continue;
             };
             match self.archive.inspect_output(&audit.task, &file)? {
-                FileState::Absent if !folded.machine.is_done() => (),
+                FileState::Absent if !is_done => (),
                 found => audit.find_file(found, "output", &format!("output/{}", output.name)),
             }
         }
@@ -355,8 +374,11 @@ impl Auditor {
 
 /// Folds record by record, so that everything before the first fault is still judged. Each intended Graph must be the one that
 /// follows from the records before it: this is what ties the published bytes to the journal.
-fn fold(request: &Arc<Request>, stored: &[StoredRecord], audit: &mut TaskAudit) -> Folded {
-    let mut machine = Machine::new(TaskState::new(Arc::clone(request)), request.fingerprint());
+fn fold<L: Loop>(
+    mut machine: Machine<L>,
+    stored: &[StoredRecord],
+    audit: &mut TaskAudit,
+) -> Folded<L> {
     let mut intents = Vec::new();
     let mut whole = !stored.is_empty();
     if stored.is_empty() {

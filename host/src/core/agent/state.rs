@@ -268,7 +268,7 @@ impl PendingCall {
 }
 
 /// Of tool and canonical arguments; of the text of arguments that are no JSON.
-pub(super) fn digest_of(call: &ModelCall) -> Digest {
+pub(crate) fn digest_of(call: &ModelCall) -> Digest {
     let text = call.arguments.trim();
     let arguments = match serde_json::from_str(text) {
         Ok(value) => value,
