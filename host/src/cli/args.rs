@@ -8,7 +8,10 @@ use clap::{
 };
 use wharf::TaskId;
 
-use super::{config::ConfigArgs, demo::DemoArgs, doctor::DoctorArgs, mcp::McpArgs, way::WayArgs};
+use super::{
+    agent::AgentArgs, config::ConfigArgs, decide::DecideArgs, demo::DemoArgs, doctor::DoctorArgs,
+    mcp::McpArgs, way::WayArgs,
+};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -17,6 +20,7 @@ Exit codes:
    10  needs a person
    11  partial: stopped before it was done
    12  stopped at the checkpoint that was asked for
+   13  waits for `wharf approve` or `wharf deny`
   130  cancelled
     1  anything else
 
@@ -64,6 +68,12 @@ pub(super) enum Command {
     Doctor(DoctorArgs),
     /// Serves the workspace to clients of the Model Context Protocol: plans, memories, tasks.
     Mcp(McpArgs),
+    /// Runs an agent that plans with tools over the workspace's memory.
+    Agent(Box<AgentArgs>),
+    /// Approves the call that an agent's task waits with.
+    Approve(DecideArgs),
+    /// Denies the call that an agent's task waits with.
+    Deny(DecideArgs),
     /// Looks at plugins.
     Plugin {
         /// What to do.

@@ -1,10 +1,10 @@
-//! Drives one task for `demo`, `run` and `resume`: host, display, signals, and what comes of it.
+//! Drives one task for `demo`, `run`, `resume` and `agent`: host, display, signals, and what comes of it.
 
 use std::{path::Path, sync::Arc};
 
 use tokio::runtime::{Builder, Runtime};
 use wharf::{
-    Cancellation, Error, Outcome, RunOptions, Task,
+    Cancellation, Error, Host, Outcome, RunOptions, Task,
     plugin::CompileCache,
     words::clock::{Clock, SystemClock},
 };
@@ -16,7 +16,7 @@ use super::{
     progress::Display,
     results::{self, Place},
     signals,
-    way::Way,
+    way::{Means, Way},
 };
 
 /// Runs a task in a workspace, named by an absolute path.
@@ -31,11 +31,17 @@ pub(super) fn drive(
         workspace,
         task: &id,
     };
-    let runtime = runtime(1).map_err(|source| CliError::Setup { source })?;
-    let outcome = runtime.block_on(run(session, place, task, way));
-    // The run has ended. What is left may be a name that is still being looked up, for which nobody waits.
-    runtime.shutdown_background();
-    match outcome? {
+    let (pattern, stop_after) = (way.means.pattern.clone(), way.stop_after);
+    let run = async |host: Host, mut options: RunOptions| {
+        options.stop_after = stop_after;
+        let outcome = host.run(&pattern, task, options).await?;
+        let shows_answer = matches!(outcome, Outcome::Finished(_) | Outcome::Checkpoint(_));
+        Ok(Driven {
+            outcome,
+            shows_answer,
+        })
+    };
+    match driven(session, place, &way.means, run)? {
         Outcome::Finished(finished) => results::finished(session, place, &finished),
         Outcome::Checkpoint(checkpoint) => {
             results::checkpoint(session, place, checkpoint, SystemClock.now())
@@ -44,8 +50,34 @@ pub(super) fn drive(
     }
 }
 
-/// Shows the run, and lets signals cancel it, from the first moment on.
-async fn run(session: &Session, place: Place<'_>, task: Task, way: Way) -> Result<Outcome, Error> {
+/// How a run ended.
+pub(super) struct Driven<T> {
+    /// As the library tells it.
+    pub(super) outcome: T,
+    /// What is answered says all that the display says.
+    pub(super) shows_answer: bool,
+}
+
+/// Runs something on a host of the workspace: shows the run, and lets signals cancel it, from the first moment on.
+pub(super) fn driven<T>(
+    session: &Session,
+    place: Place<'_>,
+    means: &Means,
+    run: impl AsyncFnOnce(Host, RunOptions) -> Result<Driven<T>, Error>,
+) -> Result<T, Error> {
+    let runtime = runtime(1).map_err(|source| CliError::Setup { source })?;
+    let outcome = runtime.block_on(shown(session, place, means, run));
+    // The run has ended. What is left may be a name that is still being looked up, for which nobody waits.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn shown<T>(
+    session: &Session,
+    place: Place<'_>,
+    means: &Means,
+    run: impl AsyncFnOnce(Host, RunOptions) -> Result<Driven<T>, Error>,
+) -> Result<T, Error> {
     let display = Display::start(session, place.task, Arc::new(SystemClock));
     let cancellation = Cancellation::new();
     let on_signal = display.clone();
@@ -53,22 +85,19 @@ async fn run(session: &Session, place: Place<'_>, task: Task, way: Way) -> Resul
         .map_err(|source| CliError::Setup { source })?;
 
     let mut options = RunOptions::default();
-    options.stop_after = way.stop_after;
     options.cancellation = cancellation;
     options.progress = Some(display.sink());
-    let host = way.means.host(place.workspace);
-    let outcome = match host.compile_cache(compile_cache(session)).build() {
-        Ok(host) => host.run(&way.means.pattern, task, options).await,
+    let host = means.host(place.workspace);
+    let driven = match host.compile_cache(compile_cache(session)).build() {
+        Ok(host) => run(host, options).await,
         Err(error) => Err(error),
     };
 
-    match &outcome {
-        Ok(Outcome::Finished(_) | Outcome::Checkpoint(_)) if session.answers_below_display() => {
-            display.give_way();
-        }
+    match &driven {
+        Ok(driven) if driven.shows_answer && session.answers_below_display() => display.give_way(),
         _ => display.finish(),
     }
-    outcome
+    driven.map(|driven| driven.outcome)
 }
 
 /// With one worker, signals are heard whatever the run does to the thread that waits for it.

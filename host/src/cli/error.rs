@@ -38,6 +38,12 @@ pub(super) enum CliError {
     /// The planner is a model, and the configuration does not say which.
     #[error("no model is configured")]
     NoModel { providers: Vec<String> },
+    /// An agent without a model.
+    #[error("an agent needs a model")]
+    NoAgentModel,
+    /// No task waits for a decision.
+    #[error("no task in {} waits for a decision", directory.display())]
+    NothingWaits { directory: PathBuf },
     /// A file handed in cannot be read.
     #[error("the {what} {} cannot be read", path.display())]
     Unreadable {
@@ -116,6 +122,14 @@ impl Fault for CliError {
                 "no-provider",
                 "write `provider = \"NAME\"` under [defaults], or set WHARF__DEFAULTS__PROVIDER",
             ),
+            Self::NoAgentModel => input(
+                "no-agent-model",
+                "give `--planner model` with a `--config` that names a provider, or `--planner script:FILE`",
+            ),
+            Self::NothingWaits { .. } => input(
+                "nothing-waits",
+                "`wharf status` tells where each task stands",
+            ),
             Self::Unreadable { .. } => input(
                 "file-unreadable",
                 "check the path and its permissions; nothing was written",
@@ -184,6 +198,7 @@ impl Fault for CliError {
                 "it has several providers, and none is the default: {}",
                 providers.join(", ")
             )),
+            Self::NoAgentModel => Some("a search proposes plans, and answers no questions".into()),
             Self::Config { fault, .. } => fault.why(),
             Self::TooLarge { limit, .. } => Some(format!("{limit} bytes are allowed")),
             Self::DirectoryTaken { .. } => Some("each demo wants a fresh workspace".into()),

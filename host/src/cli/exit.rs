@@ -19,6 +19,8 @@ pub(super) enum Exit {
     Partial = 11,
     /// Stopped where it was asked to.
     Checkpoint = 12,
+    /// A person decides about a call; then the task goes on.
+    Waiting = 13,
     /// Cancelled by a signal.
     Cancelled = 130,
 }

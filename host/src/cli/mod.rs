@@ -10,7 +10,9 @@ mod exit;
 mod secret;
 mod usage;
 
+mod agent;
 mod audit;
+mod decide;
 mod demo;
 mod doctor;
 mod inspect;
@@ -53,6 +55,7 @@ use wharf::Error;
 use self::{
     answer::Reply,
     args::{Cli, Command, Format, PluginCommand},
+    decide::Decision,
     environment::Environment,
     exit::Exit,
     look::Look,
@@ -109,6 +112,9 @@ fn begin(environment: Environment) -> Result<Reply, Error> {
         Command::Demo(arguments) => demo::run(&session, &arguments),
         Command::Run(arguments) => run::run(&session, &arguments),
         Command::Resume(arguments) => resume::run(&session, &arguments),
+        Command::Agent(arguments) => agent::run(&session, &arguments),
+        Command::Approve(arguments) => decide::run(&session, &arguments, Decision::Approve),
+        Command::Deny(arguments) => decide::run(&session, &arguments, Decision::Deny),
         Command::Status(arguments) => status::run(&session, &arguments),
         Command::Audit(arguments) => audit::run(&session, &arguments),
         Command::Doctor(arguments) => doctor::run(&session, &arguments),

@@ -31,8 +31,13 @@ pub(super) struct Place<'a> {
 impl Place<'_> {
     /// The command that goes on with it.
     fn resume(self) -> String {
+        self.command("resume")
+    }
+
+    /// A command about it.
+    pub(super) fn command(self, name: &str) -> String {
         format!(
-            "wharf resume --dir {} --task {}",
+            "wharf {name} --dir {} --task {}",
             shell_word(&self.workspace.to_string_lossy()),
             self.task
         )

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use wharf::{
-    Error, Task, TaskId, host,
+    Error, Task, TaskId,
+    host::{self, AgentTask},
     words::clock::{Clock as _, SystemClock},
 };
 
-use super::{Session, answer::Reply, args::ResumeArgs, drive::drive, error::CliError};
+use super::{Session, agent, answer::Reply, args::ResumeArgs, drive::drive, error::CliError};
 
 /// Goes on with the task that is named, or with the one that is meant.
 pub(super) fn run(session: &Session, arguments: &ResumeArgs) -> Result<Reply, Error> {
@@ -16,7 +17,14 @@ pub(super) fn run(session: &Session, arguments: &ResumeArgs) -> Result<Reply, Er
         Some(task) => task.clone(),
         None => meant(&arguments.dir)?,
     };
-    drive(session, &arguments.dir, Task::Saved(task), way)
+    let status = host::status(&arguments.dir, &task, SystemClock.now());
+    match status {
+        Ok(status) if status.view.agent.is_some() => {
+            agent::drive(session, &arguments.dir, AgentTask::Saved(task), &way.means)
+        }
+        // Whatever is wrong with the task, the run finds and says.
+        _ => drive(session, &arguments.dir, Task::Saved(task), way),
+    }
 }
 
 fn meant(directory: &Path) -> Result<TaskId, Error> {

@@ -117,8 +117,12 @@ pub(super) fn lines(task: &TaskStatus, look: Look) -> Vec<String> {
         0 => String::new(),
         allowed => format!(", invalid {}/{allowed}", usage.invalid_plans),
     };
+    let (asked, acted) = match &view.agent {
+        Some(_) => ("turns", "tool calls"),
+        None => ("plans", "actions"),
+    };
     let budgets = format!(
-        "plans {}/{}{invalid}, actions {}/{}{left}",
+        "{asked} {}/{}{invalid}, {acted} {}/{}{left}",
         usage.model_calls, usage.max_plans, usage.action_calls, usage.max_actions
     );
     lines.push(format!("  {}", look.faint(&budgets)));
@@ -128,6 +132,14 @@ pub(super) fn lines(task: &TaskStatus, look: Look) -> Vec<String> {
             tokens.prompt_tokens, tokens.completion_tokens
         );
         lines.push(format!("  {}", look.faint(&tokens)));
+    }
+    if let Some(call) = view.agent.as_ref().and_then(|agent| agent.waiting.as_ref()) {
+        let (tool, arguments) = (escaped(&call.tool), escaped(&call.arguments));
+        lines.push(format!("  waits for a decision about {tool} {arguments}"));
+        lines.push(format!(
+            "  {}",
+            look.faint(&format!("call {}", call.digest))
+        ));
     }
     if let Some(moment) = view.retry_at {
         let wait = format!("the model failed; it is asked again at {moment}");

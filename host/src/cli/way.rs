@@ -12,7 +12,7 @@ use clap::{
 };
 use wharf::{
     Checkpoint, Config, Error, HostBuilder, PlanExecute, Planner,
-    core::ports::context::Context,
+    core::ports::{agent_model::AgentModel, context::Context},
     host::PlannerName,
     technologies::{redis_context::RedisContext, script_planner::ScriptPlanner},
 };
@@ -62,6 +62,8 @@ pub(super) struct Way {
 pub(super) struct Means {
     /// The pattern with its planner.
     pub(super) pattern: PlanExecute,
+    /// The model of an agent; none: the planner is none.
+    pub(super) model: Option<Arc<dyn AgentModel>>,
     /// Where working sets are kept; none: in the host's own memory.
     pub(super) context: Option<Arc<dyn Context>>,
     /// What is allowed.
@@ -115,13 +117,20 @@ impl MeansArgs {
             (None, Some(name)) => name.clone(),
             (None, None) => PlannerName::Search,
         };
-        let planner = match &planner {
-            PlannerName::Search => Planner::Search,
-            PlannerName::Script(path) => Planner::Model(Arc::new(ScriptPlanner::read(path)?)),
-            PlannerName::Model => Planner::Model(Arc::new(model::planner(&config, &folder)?)),
+        let (planner, model): (_, Option<Arc<dyn AgentModel>>) = match &planner {
+            PlannerName::Search => (Planner::Search, None),
+            PlannerName::Script(path) => {
+                let script = Arc::new(ScriptPlanner::read(path)?);
+                (Planner::Model(script.clone()), Some(script))
+            }
+            PlannerName::Model => {
+                let model = Arc::new(model::planner(&config, &folder)?);
+                (Planner::Model(model.clone()), Some(model))
+            }
         };
         Ok(Means {
             pattern: PlanExecute::new(planner),
+            model,
             context: address.map(|address| Arc::new(RedisContext::new(address)) as _),
             config,
         })

@@ -207,7 +207,7 @@ impl Auditor {
                 return Ok(audit);
             }
         };
-        if let Err(error) = preflight::check_request(&request, &stored) {
+        if let Err(error) = preflight::check_request(request.acting(), &stored) {
             audit.find_error(&error.into(), "request.json");
             return Ok(audit);
         }

@@ -324,8 +324,9 @@ impl Host {
     }
 }
 
-/// The tenant of a workspace that is made without one.
-fn standard_tenant() -> TenantId {
+/// The tenant of a workspace that is made without one: `default`.
+#[must_use]
+pub fn standard_tenant() -> TenantId {
     "default".parse().expect("it is an identifier")
 }
 

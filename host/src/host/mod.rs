@@ -4,6 +4,7 @@
 //! call it.
 
 mod admission;
+mod agent;
 mod audit;
 mod blocking;
 mod builder;
@@ -20,8 +21,9 @@ mod task;
 mod tools;
 mod workspace_context;
 
+pub use agent::{Agent, AgentFinished, AgentOutcome, AgentTask};
 pub use audit::{AuditReport, Finding, TaskAudit, audit};
-pub use builder::{Host, HostBuilder};
+pub use builder::{Host, HostBuilder, standard_tenant};
 pub use config::{
     Config, ConfigError, Defaults, MAX_CONFIG_BYTES, Overrides, PlannerName, config_schema,
 };
@@ -29,5 +31,6 @@ pub use doctor::{Examination, Probe};
 pub use document::{RunDocument, StatusDocument};
 pub use limits::{Allowance, HostLimits};
 pub use status::{TaskStatus, status, tasks};
+pub use stores::tenant;
 pub use task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task};
 pub use tools::{ToolOptions, ToolRequest};

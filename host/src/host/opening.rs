@@ -131,7 +131,7 @@ fn open_saved(
     let stored = stores.journal.load(task)?;
     let request = stored_request(&stores.workspace, task)?
         .ok_or_else(|| RunError::RequestMissing { task: task.clone() })?;
-    preflight::check_request(&request, &stored)?;
+    preflight::check_request(request.acting(), &stored)?;
     let request = Arc::new(request);
     let machine = fold(&request, &stored)?;
     let component = preflight::verify(&stores, &request, &machine, &stored)?;
@@ -154,7 +154,7 @@ fn open_saved(
 }
 
 /// A task without records was never admitted, unless the business database knows better.
-fn refuse_lost_journal(stores: &Stores, task: &TaskId) -> Result<(), Error> {
+pub(super) fn refuse_lost_journal(stores: &Stores, task: &TaskId) -> Result<(), Error> {
     match stores.business.anchor_of(task)? {
         Some(anchor) => Ok(preflight::check_anchor(task, anchor, &[])?),
         None => Ok(()),

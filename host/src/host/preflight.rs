@@ -12,6 +12,7 @@ use crate::{
         ports::{
             business::{Business as _, LedgerRow},
             journal::{Position, StoredRecord},
+            permission::Acting,
         },
         request::Request,
     },
@@ -90,18 +91,18 @@ pub(super) fn check_rows_are_anchored(
 
 /// The request must be the one that was admitted.
 pub(super) fn check_request(
-    request: &Request,
+    acting: Acting<'_>,
     stored: &[StoredRecord],
 ) -> Result<(), PreflightError> {
     let admitted = stored
         .first()
         .and_then(|record| serde_json::from_str(&record.body).ok());
     match admitted {
-        Some(Event::Admitted { fingerprint, .. }) if fingerprint != request.fingerprint() => {
+        Some(Event::Admitted { fingerprint, .. }) if fingerprint != acting.fingerprint => {
             Err(PreflightError::RequestChanged {
-                task: request.id.clone(),
+                task: acting.task.clone(),
                 admitted: fingerprint,
-                found: request.fingerprint(),
+                found: acting.fingerprint,
             })
         }
         // Anything else is for the machine to judge when it folds the records.

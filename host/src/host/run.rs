@@ -9,6 +9,7 @@ use tokio::runtime::Handle;
 use super::{
     builder::Host,
     opening::{self, Opened},
+    stores::Stores,
     task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task},
     workspace_context::WorkspaceContext,
 };
@@ -27,7 +28,7 @@ use crate::{
             business::Business as _,
             context::Context,
             domain::Domain,
-            journal::Journal as _,
+            journal::{Journal as _, Position},
             model::Model,
         },
     },
@@ -125,41 +126,54 @@ fn probe_context(context: &dyn Context, opened: &Opened, cancel: &Cancel) -> Res
 
 /// A finished task is a snapshot: outputs that were lost are written again, and nothing else happens.
 fn finish(opened: &Opened) -> Result<Outcome, Error> {
-    let task = &opened.request.id;
-    let position = opened.machine.position();
-    if opened.stores.business.anchor_of(task)? != Some(position) {
-        opened.stores.journal.settle()?;
-        opened.stores.business.anchor(task, &position)?;
-    }
     let outputs = opened.machine.state().publication().unwrap_or_default();
+    let position = opened.machine.position();
+    publish_again(&opened.stores, &opened.request.id, position, &outputs)?;
+    finished(opened)
+}
+
+/// Adds the last anchor of a finished task if it is missing, and writes outputs again that were lost.
+pub(super) fn publish_again(
+    stores: &Stores,
+    task: &TaskId,
+    position: Position,
+    outputs: &[Output],
+) -> Result<(), Error> {
+    if stores.business.anchor_of(task)? != Some(position) {
+        stores.journal.settle()?;
+        stores.business.anchor(task, &position)?;
+    }
     let files: Result<Vec<_>, _> = outputs.iter().map(Output::file).collect();
     let files = files.map_err(|_| RunError::ReportMissing { task: task.clone() })?;
     for file in &files {
-        let state = opened.stores.archive.inspect_output(task, file)?;
+        let state = stores.archive.inspect_output(task, file)?;
         if matches!(state, FileState::Absent | FileState::Torn) {
             tracing::warn!(%task, output = file.name, "an output was lost or torn and is written again");
         }
     }
-    opened.stores.archive.publish(task, &files)?;
-    finished(opened)
+    stores.archive.publish(task, &files)
+}
+
+/// The text of `report.json` among a task's outputs.
+pub(super) fn report_of(outputs: &[Output]) -> Option<String> {
+    text_of(outputs, REPORT_JSON)
+}
+
+fn text_of(outputs: &[Output], name: &str) -> Option<String> {
+    let output = outputs.iter().find(|output| output.name == name)?;
+    match &output.content {
+        Content::Text(text) => Some(text.clone()),
+        Content::Base64(_) => None,
+    }
 }
 
 fn finished(opened: &Opened) -> Result<Outcome, Error> {
     let state = opened.machine.state();
     let outputs = state.publication().unwrap_or_default();
-    let text = |name: &str| {
-        outputs
-            .iter()
-            .find(|output| output.name == name)
-            .and_then(|output| match &output.content {
-                Content::Text(text) => Some(text.clone()),
-                Content::Base64(_) => None,
-            })
-    };
     match (
         state.stop_reason(),
-        text(REPORT_JSON),
-        text(REPORT_MARKDOWN),
+        report_of(&outputs),
+        text_of(&outputs, REPORT_MARKDOWN),
     ) {
         (Some(stop_reason), Some(report), Some(report_markdown)) => {
             Ok(Outcome::Finished(Finished {

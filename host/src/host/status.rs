@@ -8,10 +8,10 @@ use std::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{opening::fold, preflight::check_request, run::RunError, stores::journal_of};
+use super::{agent, opening::fold, preflight::check_request, run::RunError, stores::journal_of};
 use crate::{
-    core::{ports::journal::Journal as _, view::View},
-    technologies::{admission::stored_request, workspace::Workspace},
+    core::{ports::journal::Journal as _, task_request::TaskRequest, view::View},
+    technologies::{admission, workspace::Workspace},
     words::{error::Error, id::TaskId},
 };
 
@@ -53,12 +53,14 @@ pub fn status(directory: &Path, task: &TaskId, now: Timestamp) -> Result<TaskSta
     if stored.is_empty() {
         return Err(RunError::UnknownTask { task: task.clone() }.into());
     }
-    let request = stored_request(&workspace, task)?
+    let request = admission::stored(&workspace, task)?
         .ok_or_else(|| RunError::RequestMissing { task: task.clone() })?;
-    check_request(&request, &stored)?;
-    let request = Arc::new(request);
-    let machine = fold(&request, &stored)?;
-    let view = machine.view();
+    check_request(request.acting(), &stored)?;
+    let goal = request.goal().to_owned();
+    let view = match request {
+        TaskRequest::PlanExecute(request) => fold(&Arc::from(request), &stored)?.view(),
+        TaskRequest::Agent(request) => agent::fold(&Arc::from(request), &stored)?.view(),
+    };
     // As for a run, a clock that was set back gives no time away.
     let now = view.started_at.map_or(now, |started| now.max(started));
     let time_left_ms = match (view.stop_reason, view.deadline_at) {
@@ -71,7 +73,7 @@ pub fn status(directory: &Path, task: &TaskId, now: Timestamp) -> Result<TaskSta
     };
     Ok(TaskStatus {
         task: task.clone(),
-        goal: request.goal.clone(),
+        goal,
         view,
         time_left_ms,
         directory: workspace.task_folder(task),

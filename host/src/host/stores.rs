@@ -1,6 +1,6 @@
 //! The stores of one workspace, opened for one tenant.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use jiff::Timestamp;
 
@@ -13,15 +13,16 @@ use crate::{
     core::{
         ports::{domain::Declared as _, journal::Journal as _, permission::Permission},
         request::Request,
+        task_request::TaskRequest,
     },
     plugin::Plugin,
     sqlite::{error::SqliteError, open::BUSY},
     technologies::{
-        admission::{KeptComponents, stored_request},
+        admission::{AdmissionError, Component, KeptComponents, stored},
         archive::FileArchive,
         journal::SqliteJournal,
         policy_file::PolicyFile,
-        workspace::Workspace,
+        workspace::{Workspace, WorkspaceError},
     },
     words::{
         error::{Error, Facts, Fault, Kind},
@@ -90,6 +91,11 @@ impl Stores {
         Ok(())
     }
 
+    /// Keeps the component of a plugin that runs here.
+    pub(super) fn keep_component(&self, component: Component<'_>) -> Result<(), AdmissionError> {
+        component.keep(&self.workspace, &self.components)
+    }
+
     /// Fills the plugin's tables once, in a workspace without a task.
     pub(super) fn seed(&self, plugin: &PluginName, sql: &str, now: Timestamp) -> Result<(), Error> {
         self.refuse_seed()?;
@@ -107,7 +113,8 @@ impl Stores {
 
     fn refuse_while_pinned(&self, request: &Request) -> Result<(), Error> {
         for task in self.journal.tasks()? {
-            let Some(other) = stored_request(&self.workspace, &task)? else {
+            // An agent pins no digest.
+            let Some(TaskRequest::PlanExecute(other)) = stored(&self.workspace, &task)? else {
                 continue;
             };
             if other.plugin.name != request.plugin.name
@@ -115,8 +122,8 @@ impl Stores {
             {
                 continue;
             }
-            let stored = self.journal.load(&task)?;
-            if !super::opening::fold(&Arc::new(other), &stored)?.is_done() {
+            let records = self.journal.load(&task)?;
+            if !super::opening::fold(&Arc::from(other), &records)?.is_done() {
                 return Err(StoresError::Pinned {
                     task,
                     plugin: request.plugin.name.clone(),
@@ -146,6 +153,18 @@ pub(super) fn tenant_of(workspace: &Workspace) -> Result<Option<TenantId>, Error
         Err(RunError::TenantMissing { directory }.into())
     } else {
         Err(SqliteError::Missing { path: business }.into())
+    }
+}
+
+/// Whose workspace a directory is; none: it is none yet.
+///
+/// # Errors
+/// As for a run: a business database that is gone or does not say.
+pub fn tenant(directory: &Path) -> Result<Option<TenantId>, Error> {
+    match Workspace::open(directory) {
+        Ok(workspace) => tenant_of(&workspace),
+        Err(WorkspaceError::NoTask { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Owns how much work one plan or call may cause, and how a fault is told. Asked by the plugin layer and, through its port, by the core.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use jsonschema::ValidationError;
 use serde_json::Value;
@@ -67,7 +67,7 @@ impl ArgumentsSchemas {
 pub struct ToolSchemas;
 
 impl Schemas for ToolSchemas {
-    fn compile(&self, tool: &str, schema: &JsonText) -> Result<Box<dyn SchemaCheck>, Error> {
+    fn compile(&self, tool: &str, schema: &JsonText) -> Result<Arc<dyn SchemaCheck>, Error> {
         let mut schemas = ArgumentsSchemas::default();
         schemas
             .add(tool, schema, &mut SchemaCompiler::default())
@@ -75,7 +75,7 @@ impl Schemas for ToolSchemas {
                 tool: tool.to_owned(),
                 why: fault.to_string(),
             })?;
-        Ok(Box::new(ToolSchema {
+        Ok(Arc::new(ToolSchema {
             tool: tool.to_owned(),
             schemas,
         }))

@@ -21,8 +21,9 @@ use super::{
 };
 use crate::{
     core::{
-        ports::archive::FileState,
+        ports::{archive::FileState, permission::Acting},
         request::{REQUEST_BOUNDS, Request, RequestError},
+        task_request::TaskRequest,
     },
     words::{
         digest::Digest,
@@ -74,6 +75,23 @@ impl<'a> Component<'a> {
     pub const fn digest(&self) -> Digest {
         self.digest
     }
+
+    /// Keeps the component in a workspace, under its digest. Durable when it returns.
+    ///
+    /// # Errors
+    /// [`AdmissionError::ComponentChanged`] if something else stands there; [`FileError`].
+    pub fn keep(&self, workspace: &Workspace, kept: &KeptComponents) -> Result<(), AdmissionError> {
+        let path = workspace.component_file(&self.digest);
+        match durable_file::inspect(&path, self.bytes)? {
+            FileState::Whole if kept.has(&self.digest) => return Ok(()),
+            FileState::Whole => durable_file::settle(&path)?,
+            FileState::Absent | FileState::Torn => durable_file::place(&path, self.bytes)?,
+            FileState::Other => return Err(AdmissionError::ComponentChanged { path }),
+        }
+        durable_folder::sync(&workspace.plugins_folder())?;
+        kept.add(self.digest);
+        Ok(())
+    }
 }
 
 impl Admission<'_> {
@@ -90,10 +108,11 @@ impl Admission<'_> {
         owner: &TaskLock,
         kept: &KeptComponents,
     ) -> Result<(), AdmissionError> {
-        let task = &self.request.id;
-        if owner.folder() != workspace.task_folder(task) {
-            return Err(AdmissionError::NotOwned { task: task.clone() });
-        }
+        let files = RequestFiles {
+            acting: self.request.acting(),
+            text: self.request.text(),
+            principals: self.principals,
+        };
         let found = self.component.digest;
         if found != self.request.plugin.digest {
             return Err(AdmissionError::OtherComponent {
@@ -101,70 +120,12 @@ impl Admission<'_> {
                 found,
             });
         }
-        let stands = match stored_request(workspace, task)? {
-            Some(stored) if stored.fingerprint() != self.request.fingerprint() => {
-                return Err(AdmissionError::TaskChanged { task: task.clone() });
-            }
-            stored => stored.is_some(),
-        };
+        let stands = files.stand(workspace, owner)?;
         workspace.sweep(owner)?;
-        self.keep_component(workspace, kept)?;
-        let request_file = workspace.request_file(task);
-        if stands {
-            durable_file::settle(&request_file)?;
-            self.keep_policy(workspace)?;
-        } else {
-            // A policy without a request is what a killed preparation of another request left.
-            durable_file::place(&request_file, self.request.text().as_bytes())?;
-            self.write_policy(workspace)?;
-        }
+        self.component.keep(workspace, kept)?;
+        files.write(workspace, stands)?;
         self.keep_faults(workspace)?;
-        durable_folder::sync(owner.folder())?;
-        durable_folder::sync(&workspace.tasks_folder())?;
-        Ok(())
-    }
-
-    fn keep_component(
-        &self,
-        workspace: &Workspace,
-        kept: &KeptComponents,
-    ) -> Result<(), AdmissionError> {
-        let Component { bytes, digest } = self.component;
-        let path = workspace.component_file(&digest);
-        match durable_file::inspect(&path, bytes)? {
-            FileState::Whole if kept.has(&digest) => return Ok(()),
-            FileState::Whole => durable_file::settle(&path)?,
-            FileState::Absent | FileState::Torn => durable_file::place(&path, bytes)?,
-            FileState::Other => return Err(AdmissionError::ComponentChanged { path }),
-        }
-        durable_folder::sync(&workspace.plugins_folder())?;
-        kept.add(digest);
-        Ok(())
-    }
-
-    fn keep_policy(&self, workspace: &Workspace) -> Result<(), AdmissionError> {
-        let path = workspace.policy_file(&self.request.id);
-        match Policy::read(&path) {
-            Ok(policy) if policy.fingerprint == self.request.fingerprint() => {
-                Ok(durable_file::settle(&path)?)
-            }
-            Ok(_) => Err(PolicyError::OtherRequest {
-                task: self.request.id.clone(),
-            }
-            .into()),
-            Err(PolicyError::Missing { .. }) => self.write_policy(workspace),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn write_policy(&self, workspace: &Workspace) -> Result<(), AdmissionError> {
-        let policy = Policy {
-            fingerprint: self.request.fingerprint(),
-            enabled: true,
-            principals: self.principals.to_vec(),
-        };
-        let path = workspace.policy_file(&self.request.id);
-        Ok(durable_file::place(&path, &policy.to_bytes())?)
+        sync_folders(workspace, owner)
     }
 
     /// Also takes away the faults that a killed preparation with other wishes left.
@@ -176,6 +137,87 @@ impl Admission<'_> {
         }
         Ok(())
     }
+}
+
+/// The request and the policy of a task of either pattern.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestFiles<'a> {
+    /// Task, principal and fingerprint.
+    pub acting: Acting<'a>,
+    /// The request's text.
+    pub text: &'a str,
+    /// Who may act.
+    pub principals: &'a [PrincipalId],
+}
+
+impl RequestFiles<'_> {
+    /// Writes the files of an agent's task that was not admitted yet, as [`Admission::write`] does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn admit(&self, workspace: &Workspace, owner: &TaskLock) -> Result<(), AdmissionError> {
+        let stands = self.stand(workspace, owner)?;
+        workspace.sweep(owner)?;
+        self.write(workspace, stands)?;
+        sync_folders(workspace, owner)
+    }
+
+    /// Whether this very request stands there already.
+    fn stand(&self, workspace: &Workspace, owner: &TaskLock) -> Result<bool, AdmissionError> {
+        let task = self.acting.task;
+        if owner.folder() != workspace.task_folder(task) {
+            return Err(AdmissionError::NotOwned { task: task.clone() });
+        }
+        match stored(workspace, task)? {
+            Some(stored) if stored.acting().fingerprint != self.acting.fingerprint => {
+                Err(AdmissionError::TaskChanged { task: task.clone() })
+            }
+            stored => Ok(stored.is_some()),
+        }
+    }
+
+    fn write(&self, workspace: &Workspace, stands: bool) -> Result<(), AdmissionError> {
+        let request_file = workspace.request_file(self.acting.task);
+        if stands {
+            durable_file::settle(&request_file)?;
+            self.keep_policy(workspace)
+        } else {
+            // A policy without a request is what a killed preparation of another request left.
+            durable_file::place(&request_file, self.text.as_bytes())?;
+            self.write_policy(workspace)
+        }
+    }
+
+    fn keep_policy(&self, workspace: &Workspace) -> Result<(), AdmissionError> {
+        let path = workspace.policy_file(self.acting.task);
+        match Policy::read(&path) {
+            Ok(policy) if policy.fingerprint == self.acting.fingerprint => {
+                Ok(durable_file::settle(&path)?)
+            }
+            Ok(_) => Err(PolicyError::OtherRequest {
+                task: self.acting.task.clone(),
+            }
+            .into()),
+            Err(PolicyError::Missing { .. }) => self.write_policy(workspace),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn write_policy(&self, workspace: &Workspace) -> Result<(), AdmissionError> {
+        let policy = Policy {
+            fingerprint: self.acting.fingerprint,
+            enabled: true,
+            principals: self.principals.to_vec(),
+        };
+        let path = workspace.policy_file(self.acting.task);
+        Ok(durable_file::place(&path, &policy.to_bytes())?)
+    }
+}
+
+fn sync_folders(workspace: &Workspace, owner: &TaskLock) -> Result<(), AdmissionError> {
+    durable_folder::sync(owner.folder())?;
+    durable_folder::sync(&workspace.tasks_folder())?;
+    Ok(())
 }
 
 impl KeptComponents {
@@ -196,10 +238,7 @@ impl KeptComponents {
 ///
 /// # Errors
 /// [`AdmissionError::RequestDamaged`] if it is not a request, or another task's; [`FileError`].
-pub fn stored_request(
-    workspace: &Workspace,
-    task: &TaskId,
-) -> Result<Option<Request>, AdmissionError> {
+pub fn stored(workspace: &Workspace, task: &TaskId) -> Result<Option<TaskRequest>, AdmissionError> {
     let path = workspace.request_file(task);
     let Some(bytes) = durable_file::read(&path, REQUEST_BOUNDS.bytes)? else {
         return Ok(None);
@@ -209,11 +248,26 @@ pub fn stored_request(
         source,
     };
     let text = String::from_utf8(bytes).map_err(|_| damaged(None))?;
-    let request = Request::read(&text).map_err(|error| damaged(Some(error)))?;
-    if request.id == *task {
+    let request = TaskRequest::read(&text).map_err(|error| damaged(Some(error)))?;
+    if request.acting().task == task {
         Ok(Some(request))
     } else {
         Err(damaged(None))
+    }
+}
+
+/// As [`stored`], of a task of plan-execute.
+///
+/// # Errors
+/// As there; [`AdmissionError::OtherPattern`].
+pub fn stored_request(
+    workspace: &Workspace,
+    task: &TaskId,
+) -> Result<Option<Request>, AdmissionError> {
+    match stored(workspace, task)? {
+        Some(TaskRequest::PlanExecute(request)) => Ok(Some(*request)),
+        Some(TaskRequest::Agent(_)) => Err(AdmissionError::OtherPattern { task: task.clone() }),
+        None => Ok(None),
     }
 }
 
@@ -264,6 +318,12 @@ pub enum AdmissionError {
         /// What is wrong with it; none: it is not text, or another task's.
         source: Option<RequestError>,
     },
+    /// The task is one of the other pattern.
+    #[error("the task {task} belongs to the other pattern")]
+    OtherPattern {
+        /// The task.
+        task: TaskId,
+    },
     /// A pinned component is gone.
     #[error("the pinned component {} is missing", path.display())]
     ComponentMissing {
@@ -309,6 +369,11 @@ impl Fault for AdmissionError {
                 "request-damaged",
                 Kind::Corrupt,
                 "restore the file as it was, or use another directory",
+            ),
+            Self::OtherPattern { .. } => (
+                "other-pattern",
+                Kind::Conflict,
+                "plan-execute and agents keep their tasks apart: give the new task another id; `wharf resume` goes on with either",
             ),
             Self::ComponentMissing { .. } => (
                 "component-missing",

@@ -1,4 +1,4 @@
-//! A planner that asks a language model behind a server of chat completions.
+//! A planner, and the model of an agent, that asks a language model behind a server of chat completions.
 //!
 //! Owns what a plan is asked with, and what becomes of each way in which a model may answer: a text counts as one, whatever
 //! ended it, and the Loop judges it; a failure says whether and when the Loop is to try again. Never waits and never tries
@@ -12,16 +12,21 @@ use std::{
 use futures::future::BoxFuture;
 
 use super::chat::{
-    AnswerSchema, ChatAnswer, ChatClient, ChatFault, ChatFaultKind, ChatMessage, ChatRequest, retry,
+    AnswerSchema, ChatAnswer, ChatClient, ChatFault, ChatFaultKind, ChatMessage, ChatRequest,
+    ChatTool, ToolCall, retry,
 };
 use crate::{
     core::{
         plan_execute::{
-            plan_reader::{CONTENT_FILTER, REFUSAL, TOOL_CALLS},
+            plan_reader::{CONTENT_FILTER, REFUSAL},
             plan_schema::plan_schema,
             prompt,
         },
-        ports::model::{Answer, Model, Prompt},
+        ports::{
+            agent_model::{AgentModel, Conversation, Message, ModelCall, Reply},
+            model::{Answer, Model, Prompt},
+        },
+        tools::ToolDescriptor,
     },
     words::error::{Error, Fault as _},
 };
@@ -39,7 +44,20 @@ impl ModelPlanner {
         Self { client }
     }
 
-    fn failed(&self, fault: &ChatFault, failures: u32) -> Answer {
+    /// One attempt, whatever comes of it.
+    async fn ask(
+        &self,
+        request: &ChatRequest,
+        failures: u32,
+        deltas: &(dyn Fn(&str) + Sync),
+    ) -> Reply {
+        match self.client.complete(request, deltas).await {
+            Ok(answer) => said(answer),
+            Err(fault) => refused(&fault).unwrap_or_else(|| self.failed(&fault, failures)),
+        }
+    }
+
+    fn failed(&self, fault: &ChatFault, failures: u32) -> Reply {
         let delay = fault.retryable().then(|| {
             retry::delay(
                 self.client.settings().retries,
@@ -48,7 +66,7 @@ impl ModelPlanner {
                 random(),
             )
         });
-        Answer::Failed {
+        Reply::Failed {
             code: fault.code().to_owned(),
             message: format!("{}; {}", fault.message(), fault.hint()),
             retryable: fault.retryable(),
@@ -69,18 +87,69 @@ impl Model for ModelPlanner {
         deltas: &'a (dyn Fn(&str) + Sync),
     ) -> BoxFuture<'a, Result<Answer, Error>> {
         Box::pin(async move {
-            let answer = self.client.complete(&request(prompt), deltas).await;
-            Ok(match answer {
-                Ok(answer) => text(answer),
-                Err(fault) => {
-                    refused(&fault).unwrap_or_else(|| self.failed(&fault, prompt.failures))
-                }
-            })
+            let request = plan_request(prompt);
+            Ok(self.ask(&request, prompt.failures, deltas).await.into())
         })
     }
 }
 
-fn request(prompt: &Prompt<'_>) -> ChatRequest {
+impl AgentModel for ModelPlanner {
+    /// A client that was made can ask.
+    fn check(&self, _conversation: &Conversation<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn answer<'a>(
+        &'a self,
+        conversation: &'a Conversation<'a>,
+        deltas: &'a (dyn Fn(&str) + Sync),
+    ) -> BoxFuture<'a, Result<Reply, Error>> {
+        Box::pin(async move {
+            let request = agent_request(conversation);
+            Ok(self.ask(&request, conversation.failures, deltas).await)
+        })
+    }
+}
+
+fn agent_request(conversation: &Conversation<'_>) -> ChatRequest {
+    ChatRequest {
+        messages: conversation.messages.iter().map(message).collect(),
+        tools: conversation.tools.iter().map(tool).collect(),
+        schema: None,
+    }
+}
+
+fn message(message: &Message) -> ChatMessage {
+    match message.clone() {
+        Message::System { text } => ChatMessage::System(text),
+        Message::User { text } => ChatMessage::User(text),
+        Message::Assistant { text, calls } => ChatMessage::Assistant {
+            text,
+            tool_calls: calls
+                .into_iter()
+                .map(|call| ToolCall {
+                    id: call.id,
+                    name: call.name,
+                    arguments: call.arguments,
+                })
+                .collect(),
+        },
+        Message::Tool { call, text } => ChatMessage::Tool {
+            tool_call_id: call,
+            text,
+        },
+    }
+}
+
+fn tool(tool: &ToolDescriptor) -> ChatTool {
+    ChatTool {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        parameters: tool.input_schema.clone(),
+    }
+}
+
+fn plan_request(prompt: &Prompt<'_>) -> ChatRequest {
     let plan = plan_schema(prompt.descriptor);
     ChatRequest {
         messages: vec![
@@ -96,29 +165,31 @@ fn request(prompt: &Prompt<'_>) -> ChatRequest {
     }
 }
 
-/// None of the tools that it may have called was offered.
-fn text(answer: ChatAnswer) -> Answer {
-    Answer::Text {
-        finish_reason: if answer.tool_calls.is_empty() {
-            answer.finish_reason
-        } else {
-            TOOL_CALLS.to_owned()
-        },
+fn said(answer: ChatAnswer) -> Reply {
+    let calls = answer.tool_calls.into_iter().map(|call| ModelCall {
+        id: call.id,
+        name: call.name,
+        arguments: call.arguments,
+    });
+    Reply::Said {
         text: answer.text,
+        calls: calls.collect(),
+        finish_reason: answer.finish_reason,
         usage: answer.usage,
     }
 }
 
 /// An answer that a model or the provider's filter held back, once there was one, is an answer; a question that the server
 /// refused is none.
-fn refused(fault: &ChatFault) -> Option<Answer> {
+fn refused(fault: &ChatFault) -> Option<Reply> {
     let finish_reason = match (fault.kind(), fault.status()) {
         (ChatFaultKind::Refusal, None) => REFUSAL,
         (ChatFaultKind::ContentFilter, None) => CONTENT_FILTER,
         _ => return None,
     };
-    Some(Answer::Text {
+    Some(Reply::Said {
         text: fault.why().unwrap_or_default(),
+        calls: Vec::new(),
         finish_reason: finish_reason.to_owned(),
         usage: None,
     })

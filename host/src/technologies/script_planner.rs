@@ -1,9 +1,9 @@
 //! A model whose answers stand in a file: for tests and replays.
 //!
-//! Owns the file's form: JSON Lines, each `{"text", "finishReason"}` or `{"error": {"code", "message", "retryable"}}`, no
-//! other field, no duplicate key. Line n is answer n, so a blank line is refused rather than skipped; only the end of the
+//! Owns the file's form: JSON Lines, each `{"text", "finishReason"}`, or, for agents, with `"toolCalls": [{"id", "name",
+//! "arguments"}]` beside or in place of the text, or `{"error": {"code", "message", "retryable"}}`; no other field, no duplicate key. Line n is answer n, so a blank line is refused rather than skipped; only the end of the
 //! last line may be left out. Which answer is next, the journal says; nothing is remembered here.
-//! Called by the core through [`Model`].
+//! Called by the core through [`Model`] and [`AgentModel`].
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,10 @@ use serde_json::Value;
 
 use super::{durable_file, file_error::FileError};
 use crate::{
-    core::ports::model::{Answer, Model, Prompt},
+    core::ports::{
+        agent_model::{AgentModel, Conversation, ModelCall, Reply},
+        model::{Answer, Model, Prompt},
+    },
     words::{
         error::{Error, Facts, Fault, Kind},
         json::{self, JsonBounds},
@@ -25,14 +28,14 @@ pub const MAX_SCRIPT_BYTES: usize = 16 * 1024 * 1024;
 
 const LINE_BOUNDS: JsonBounds = JsonBounds {
     bytes: MAX_SCRIPT_BYTES,
-    depth: 4,
+    depth: 64,
 };
 
 /// Answers read from a file.
 #[derive(Debug, Clone)]
 pub struct ScriptPlanner {
     path: PathBuf,
-    answers: Vec<Answer>,
+    replies: Vec<Reply>,
 }
 
 impl ScriptPlanner {
@@ -52,8 +55,8 @@ impl ScriptPlanner {
         if lines.last().is_some_and(|last| last.is_empty()) {
             lines.pop();
         }
-        let answers = lines.into_iter().enumerate().map(|(index, line)| {
-            answer(line).map_err(|why| ScriptError::Line {
+        let replies = lines.into_iter().enumerate().map(|(index, line)| {
+            reply(line).map_err(|why| ScriptError::Line {
                 path: path.into(),
                 line: index + 1,
                 why,
@@ -61,24 +64,32 @@ impl ScriptPlanner {
         });
         Ok(Self {
             path: path.into(),
-            answers: answers.collect::<Result<_, _>>()?,
+            replies: replies.collect::<Result<_, _>>()?,
         })
     }
 
-    fn next(&self, prompt: &Prompt<'_>) -> Result<&Answer, ScriptError> {
-        self.answers
-            .get(prompt.answers)
+    fn next(&self, answers: usize) -> Result<&Reply, ScriptError> {
+        self.replies
+            .get(answers)
             .ok_or_else(|| ScriptError::Exhausted {
                 path: self.path.clone(),
-                lines: self.answers.len(),
-                asked: prompt.answers.saturating_add(1),
+                lines: self.replies.len(),
+                asked: answers.saturating_add(1),
             })
+    }
+
+    fn told(&self, answers: usize, deltas: &(dyn Fn(&str) + Sync)) -> Result<Reply, Error> {
+        let reply = self.next(answers)?;
+        if let Reply::Said { text, .. } = reply {
+            deltas(text);
+        }
+        Ok(reply.clone())
     }
 }
 
 impl Model for ScriptPlanner {
     fn check(&self, prompt: &Prompt<'_>) -> Result<(), Error> {
-        self.next(prompt)?;
+        self.next(prompt.answers)?;
         Ok(())
     }
 
@@ -87,14 +98,22 @@ impl Model for ScriptPlanner {
         prompt: &'a Prompt<'a>,
         deltas: &'a (dyn Fn(&str) + Sync),
     ) -> BoxFuture<'a, Result<Answer, Error>> {
-        async move {
-            let answer = self.next(prompt)?.clone();
-            if let Answer::Text { text, .. } = &answer {
-                deltas(text);
-            }
-            Ok(answer)
-        }
-        .boxed()
+        async move { self.told(prompt.answers, deltas).map(Answer::from) }.boxed()
+    }
+}
+
+impl AgentModel for ScriptPlanner {
+    fn check(&self, conversation: &Conversation<'_>) -> Result<(), Error> {
+        self.next(conversation.answers)?;
+        Ok(())
+    }
+
+    fn answer<'a>(
+        &'a self,
+        conversation: &'a Conversation<'a>,
+        deltas: &'a (dyn Fn(&str) + Sync),
+    ) -> BoxFuture<'a, Result<Reply, Error>> {
+        async move { self.told(conversation.answers, deltas) }.boxed()
     }
 }
 
@@ -167,9 +186,33 @@ impl Fault for ScriptError {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct TextLine {
-    text: String,
+struct SaidLine {
+    text: Option<String>,
+    #[serde(default)]
+    tool_calls: Vec<CallLine>,
     finish_reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallLine {
+    id: String,
+    name: String,
+    arguments: Value,
+}
+
+impl From<CallLine> for ModelCall {
+    /// Arguments may stand there as the JSON that they are, or as its text, right or wrong.
+    fn from(call: CallLine) -> Self {
+        Self {
+            id: call.id,
+            name: call.name,
+            arguments: match call.arguments {
+                Value::String(text) => text,
+                arguments => arguments.to_string(),
+            },
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -186,28 +229,33 @@ struct ScriptedError {
     retryable: bool,
 }
 
-fn answer(line: &[u8]) -> Result<Answer, String> {
+fn reply(line: &[u8]) -> Result<Reply, String> {
     let text = std::str::from_utf8(line).map_err(|error| error.to_string())?;
     if text.trim().is_empty() {
         return Err("it is blank".into());
     }
     let value = json::parse_strict(text, LINE_BOUNDS).map_err(|error| error.to_string())?;
     let is_error = matches!(&value, Value::Object(map) if map.contains_key("error"));
-    let read = if is_error {
-        serde_json::from_value(value).map(|ErrorLine { error }| Answer::Failed {
+    if is_error {
+        let ErrorLine { error } =
+            serde_json::from_value(value).map_err(|error| error.to_string())?;
+        return Ok(Reply::Failed {
             code: error.code,
             message: error.message,
             retryable: error.retryable,
             retry_after_millis: None,
-        })
-    } else {
-        serde_json::from_value(value).map(|line: TextLine| Answer::Text {
-            text: line.text,
-            finish_reason: line.finish_reason,
-            usage: None,
-        })
-    };
-    read.map_err(|error| error.to_string())
+        });
+    }
+    let line: SaidLine = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    if line.text.is_none() && line.tool_calls.is_empty() {
+        return Err("it has neither a `text` nor `toolCalls`".into());
+    }
+    Ok(Reply::Said {
+        text: line.text.unwrap_or_default(),
+        calls: line.tool_calls.into_iter().map(ModelCall::from).collect(),
+        finish_reason: line.finish_reason,
+        usage: None,
+    })
 }
 
 #[cfg(test)]
@@ -242,7 +290,7 @@ mod tests {
         let (request, descriptor) = (request("goal"), descriptor());
         let prompt = prompt(&request, &descriptor, answers);
         let heard = Mutex::new(Vec::new());
-        let checked = planner.check(&prompt);
+        let checked = Model::check(planner, &prompt);
         let deltas = |delta: &str| heard.lock().unwrap().push(delta.to_owned());
         let answer = planner.sample(&prompt, &deltas).now_or_never().unwrap();
         assert_eq!(checked.is_ok(), answer.is_ok());
@@ -283,13 +331,41 @@ mod tests {
     }
 
     #[test]
+    fn a_line_may_call_tools() {
+        let script = script(
+            br#"{"toolCalls":[{"id":"a","name":"n","arguments":{"x":1}},{"id":"b","name":"n","arguments":"{broken"}],"finishReason":"tool_calls"}"#,
+        )
+        .unwrap();
+        let conversation = Conversation {
+            messages: &[],
+            tools: &[],
+            answers: 0,
+            failures: 0,
+        };
+        let reply = AgentModel::answer(&script, &conversation, &|_| ())
+            .now_or_never()
+            .unwrap()
+            .unwrap();
+        let Reply::Said { text, calls, .. } = reply else {
+            panic!("{reply:?}");
+        };
+        assert_eq!(text, "");
+        assert_eq!(calls[0].arguments, r#"{"x":1}"#);
+        assert_eq!(calls[1].arguments, "{broken");
+        // For a planner it is no plan.
+        let (answer, _) = asked(&script, 0);
+        assert!(
+            matches!(answer.unwrap(), Answer::Text { finish_reason, .. } if finish_reason == "tool_calls")
+        );
+    }
+
+    #[test]
     fn too_few_lines_are_told_before_a_call_is_made() {
         for (lines, answers) in [(GOOD, 3), (GOOD, usize::MAX), ("", 0)] {
             let planner = script(lines.as_bytes()).unwrap();
             let (request, descriptor) = (request("goal"), descriptor());
-            let error = planner
-                .check(&prompt(&request, &descriptor, answers))
-                .unwrap_err();
+            let error =
+                Model::check(&planner, &prompt(&request, &descriptor, answers)).unwrap_err();
             assert_error(error, "script-exhausted", Kind::Limit);
             assert!(asked(&planner, answers).0.is_err());
         }
@@ -309,6 +385,9 @@ mod tests {
             r#"{"finishReason":"stop"}"#,
             r#"{"text":null,"finishReason":"stop"}"#,
             r#"{"text":{},"finishReason":"stop"}"#,
+            r#"{"toolCalls":[],"finishReason":"tool_calls"}"#,
+            r#"{"toolCalls":[{"id":"a","name":"n"}],"finishReason":"tool_calls"}"#,
+            r#"{"toolCalls":[{"id":"a","name":"n","arguments":{},"more":1}],"finishReason":"tool_calls"}"#,
             r#"{"text":"x","finish_reason":"stop"}"#,
             r#"{"text":"x","finishReason":"stop","usage":{}}"#,
             r#"{"text":"x","text":"y","finishReason":"stop"}"#,

@@ -7,6 +7,7 @@ use crate::{
     core::{
         ports::permission::Acting,
         request::{REQUEST_BOUNDS, RequestError},
+        tools::toolbox::MAX_TOOLS,
     },
     words::{
         digest::Digest,
@@ -43,6 +44,12 @@ pub struct AgentFields {
     pub prompt: String,
     /// What it may cost.
     pub budgets: AgentBudgets,
+    /// Tools each of whose calls a person decides about, whatever they say of themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ask: Vec<String>,
+    /// Tools that it may not call, whatever they say of themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<String>,
 }
 
 /// What an agent's task may cost.
@@ -136,6 +143,11 @@ fn check(fields: &AgentFields) -> Result<(), RequestError> {
             !prompt.trim().is_empty()
                 && !prompt.contains('\0')
                 && prompt.chars().count() <= MAX_PROMPT_CHARS,
+        ),
+        (
+            "ask or deny",
+            "at most 128 names of tools in each",
+            fields.ask.len() <= MAX_TOOLS && fields.deny.len() <= MAX_TOOLS,
         ),
         (
             "budgets.maxTurns",

@@ -3,8 +3,11 @@
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::model::Usage;
-use crate::{core::tools::ToolDescriptor, words::error::Error};
+use super::model::{Answer, Usage};
+use crate::{
+    core::{plan_execute::plan_reader::TOOL_CALLS, tools::ToolDescriptor},
+    words::error::Error,
+};
 
 /// A model that answers a conversation and may call tools.
 pub trait AgentModel: Send + Sync {
@@ -109,4 +112,37 @@ pub enum Reply {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after_millis: Option<u64>,
     },
+}
+
+impl From<Reply> for Answer {
+    /// For a planner, which offers no tools: an answer that calls some is none, whatever it says of its end.
+    fn from(reply: Reply) -> Self {
+        match reply {
+            Reply::Said {
+                text,
+                calls,
+                finish_reason,
+                usage,
+            } => Self::Text {
+                text,
+                finish_reason: if calls.is_empty() {
+                    finish_reason
+                } else {
+                    TOOL_CALLS.to_owned()
+                },
+                usage,
+            },
+            Reply::Failed {
+                code,
+                message,
+                retryable,
+                retry_after_millis,
+            } => Self::Failed {
+                code,
+                message,
+                retryable,
+                retry_after_millis,
+            },
+        }
+    }
 }

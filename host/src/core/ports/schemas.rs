@@ -1,5 +1,7 @@
 //! JSON Schemas: compiled once, asked for each value.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::words::{error::Error, json::JsonText};
@@ -7,7 +9,7 @@ use crate::words::{error::Error, json::JsonText};
 /// Compiles the JSON Schemas of tools (draft 2020-12). Neither compiling nor checking takes long, whatever schema and value.
 pub trait Schemas: Send + Sync {
     /// A schema that is refused is an error of kind `invalid-input`. `tool` is for its words.
-    fn compile(&self, tool: &str, schema: &JsonText) -> Result<Box<dyn SchemaCheck>, Error>;
+    fn compile(&self, tool: &str, schema: &JsonText) -> Result<Arc<dyn SchemaCheck>, Error>;
 }
 
 /// One compiled schema.

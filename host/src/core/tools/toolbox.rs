@@ -43,9 +43,9 @@ pub struct Toolbox {
 pub(super) struct Registered {
     pub(super) descriptor: ToolDescriptor,
     pub(super) body: ToolBody,
-    pub(super) output: Option<Box<dyn SchemaCheck>>,
-    pub(super) slots: Option<Semaphore>,
-    input: Box<dyn SchemaCheck>,
+    pub(super) output: Option<Arc<dyn SchemaCheck>>,
+    pub(super) slots: Option<Arc<Semaphore>>,
+    input: Arc<dyn SchemaCheck>,
 }
 
 /// What is to become of a call that a model asked for.
@@ -117,7 +117,7 @@ impl Toolbox {
         let slots = descriptor
             .concurrency
             .map(NonZeroU32::get)
-            .map(|calls| Semaphore::new(calls as usize));
+            .map(|calls| Arc::new(Semaphore::new(calls as usize)));
         self.tools.push(Arc::new(Registered {
             descriptor,
             body,
@@ -126,6 +126,38 @@ impl Toolbox {
             input,
         }));
         Ok(())
+    }
+
+    /// With narrower permissions: the one list's tools ask, the other's are denied. A tool that is denied already stays so.
+    ///
+    /// # Errors
+    /// A name that no tool has.
+    pub fn restricted(mut self, ask: &[String], deny: &[String]) -> Result<Self, Error> {
+        self.only(ask)?;
+        self.only(deny)?;
+        for (names, permission) in [(ask, ToolPermission::Ask), (deny, ToolPermission::Deny)] {
+            let of_list = self
+                .tools
+                .iter_mut()
+                .filter(|tool| names.contains(&tool.descriptor.name));
+            for tool in of_list {
+                if tool.descriptor.permission != ToolPermission::Deny {
+                    let mut descriptor = tool.descriptor.clone();
+                    descriptor.permission = permission;
+                    *tool = Arc::new(tool.with(descriptor, tool.body.clone()));
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// Gives a tool another body; what it says of itself and how often it may run at once stay. Nothing happens without the tool.
+    pub(crate) fn replace(&mut self, name: &str, body: ToolBody) {
+        for tool in &mut self.tools {
+            if tool.descriptor.name == name {
+                *tool = Arc::new(tool.with(tool.descriptor.clone(), body.clone()));
+            }
+        }
     }
 
     /// What the tools say of themselves, in order.
@@ -181,6 +213,17 @@ impl Toolbox {
 }
 
 impl Registered {
+    /// The same tool, as often at once, with another descriptor and body.
+    fn with(&self, descriptor: ToolDescriptor, body: ToolBody) -> Self {
+        Self {
+            descriptor,
+            body,
+            output: self.output.clone(),
+            slots: self.slots.clone(),
+            input: Arc::clone(&self.input),
+        }
+    }
+
     /// What a call with these arguments comes to.
     pub(super) fn judge(&self, arguments: &Value, shares_commits: bool) -> Verdict {
         let faults = self.input.faults(arguments);
