@@ -53,7 +53,7 @@ fn every_tool_has_a_description_annotations_and_valid_schemas() {
             members(tool.get("outputSchema").unwrap_or(&Value::Null)),
         ));
     }
-    insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
+    insta::with_settings!({snapshot_path => "../snapshots", prepend_module_to_snapshot => false, omit_expression => true}, {
         insta::assert_snapshot!("mcp-tools", lines.join("\n"));
     });
     // Nothing was written: the workspace is made by the first call that writes.

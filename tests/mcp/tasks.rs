@@ -117,7 +117,7 @@ fn a_workspace_of_another_tenant_takes_no_task() {
     foreign["id"] = "foreign".into();
     foreign["tenant"] = "somebody-else".into();
     let refused = client.refuses("task_run", json!({ "request": foreign }));
-    assert_eq!(refused["code"], "other-tenant", "{refused}");
+    assert_eq!(refused["code"], "workspace-other-tenant", "{refused}");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn why_a_run_failed_that_nobody_waited_for_is_told() {
         runs[0]["state"] != "running"
     });
     assert_eq!(runs[0]["state"], "failed");
-    assert_eq!(runs[0]["error"]["code"], "overloaded", "{runs}");
+    assert_eq!(runs[0]["error"]["code"], "model-failed", "{runs}");
 }
 
 /// The protocol's own cancellation: the request is answered no more, and its run has stopped.
