@@ -2,5 +2,6 @@
 
 mod clients;
 mod http;
+mod plans;
 mod protocol;
 mod tasks;

@@ -3,7 +3,7 @@
 //! Both come from their registries. Where they cannot be had, the tests say so and are counted as skipped.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Output},
     sync::LazyLock,
 };
@@ -52,7 +52,7 @@ fn succeeds(command: &mut Command) -> Result<(), String> {
 }
 
 /// What the client tells, which negotiates the protocol in this way.
-fn told(python: &PathBuf, mode: &str, way: &[&str]) -> Value {
+fn told(python: &Path, mode: &str, way: &[&str]) -> Value {
     let output = Command::new(python)
         .arg(root().join("tests/mcp/client.py"))
         .arg(mode)

@@ -93,6 +93,14 @@ fn what_a_tool_refuses_is_a_result_and_a_fault_of_the_protocol_is_an_error() {
         client.refuses("task_resume", json!({"task": "nobody"}))["code"],
         "no-task"
     );
+    // Some clients hold an error against the schema of answers as well.
+    let tools = listed(&mut client);
+    let run = tools
+        .iter()
+        .find(|tool| tool["name"] == "task_run")
+        .unwrap();
+    assert!(jsonschema::is_valid(&run["outputSchema"], &refused));
+    assert!(!jsonschema::is_valid(&run["outputSchema"], &json!({})));
     // The host's own tools refuse in their own words.
     let refused = client.refuses("plan_write", json!({"plam": {}}));
     assert_eq!(refused["code"], "invalid-arguments", "{refused}");
