@@ -12,6 +12,7 @@
 
 mod cold;
 mod confinement;
+mod memories;
 mod contender;
 mod measurement;
 mod options;
@@ -75,6 +76,11 @@ fn run() -> Result<()> {
             if options.calls {
                 let folder = folder(&options)?;
                 let found = sandbox::measure(&options.component, folder.path(), options.rounds)?;
+                return show(&found, &options);
+            }
+            if options.memory {
+                let folder = folder(&options)?;
+                let found = memories::measure(folder.path(), options.rounds)?;
                 return show(&found, &options);
             }
             show(&measure(&options)?, &options)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 pub(crate) const USAGE: &str = "\
-usage: cargo xtask bench [--rounds N] [--tasks N] [--starts N] [--dir DIR] [--json FILE] [--sql] [--calls]
+usage: cargo xtask bench [--rounds N] [--tasks N] [--starts N] [--dir DIR] [--json FILE] [--sql] [--calls] [--memory]
 
   --rounds N   rounds that are measured (20)
   --tasks N    orders of each contender in each round (10)
@@ -13,7 +13,8 @@ usage: cargo xtask bench [--rounds N] [--tasks N] [--starts N] [--dir DIR] [--js
   --dir DIR    a folder on the disk that is to be measured (target/bench)
   --json FILE  also writes all that was measured
   --sql        only what confinement costs a statement
-  --calls      only what a sandbox costs a call";
+  --calls      only what a sandbox costs a call
+  --memory     only what the memory costs, and searches of it";
 
 /// How much is measured, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,7 @@ pub(crate) struct Options {
     pub(crate) json: Option<PathBuf>,
     pub(crate) sql: bool,
     pub(crate) calls: bool,
+    pub(crate) memory: bool,
 }
 
 impl Options {
@@ -43,6 +45,7 @@ impl Options {
             json: None,
             sql: false,
             calls: false,
+            memory: false,
         };
         let mut typed = typed.iter();
         while let Some(name) = typed.next() {
@@ -57,6 +60,7 @@ impl Options {
                 "--dir" => options.dir = value()?.into(),
                 "--sql" => options.sql = true,
                 "--calls" => options.calls = true,
+                "--memory" => options.memory = true,
                 "--json" => options.json = Some(value()?.into()),
                 _ => bail!("there is no option {name}\n\n{USAGE}"),
             }

@@ -14,7 +14,7 @@ use super::{
     run,
     stores::{self, Stores},
     task::{Outcome, PlanExecute, RunOptions, Task},
-    tools,
+    tools::{self, MemoryChoice},
 };
 use crate::{
     core::{
@@ -49,6 +49,7 @@ pub struct HostBuilder {
     tenant: Option<TenantId>,
     rules: PlanRules,
     pub(super) tools: Vec<(ToolDescriptor, ToolBody)>,
+    pub(super) memory: MemoryChoice,
 }
 
 impl HostBuilder {
@@ -67,6 +68,7 @@ impl HostBuilder {
             tenant: None,
             rules: PlanRules::STANDARD,
             tools: Vec::new(),
+            memory: MemoryChoice::Workspace,
         }
     }
 
@@ -144,7 +146,8 @@ impl HostBuilder {
         });
         let tasks = tools::task_view(self.directory.clone(), Arc::clone(&self.clock));
         Ok(Host(Arc::new(Inner {
-            toolbox: tools::toolbox(self.tools, self.rules, tasks)?,
+            toolbox: tools::toolbox(self.tools, self.rules, &self.memory, tasks)?,
+            memory: self.memory,
             tenant: self.tenant,
             directory: self.directory,
             engine,
@@ -177,6 +180,7 @@ struct Inner {
     stores: Mutex<Option<Arc<Stores>>>,
     toolbox: Toolbox,
     tenant: Option<TenantId>,
+    memory: MemoryChoice,
 }
 
 impl Host {
@@ -211,6 +215,10 @@ impl Host {
 
     pub(super) fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.0.clock)
+    }
+
+    pub(super) fn memory_choice(&self) -> &MemoryChoice {
+        &self.0.memory
     }
 
     pub(super) fn toolbox(&self) -> &Toolbox {
@@ -289,7 +297,7 @@ impl Host {
             &tenant,
             self.0.permission.clone(),
             &self.0.limits,
-            self.0.clock.now(),
+            &self.0.clock,
         )?);
         *stores = Some(Arc::clone(&opened));
         Ok(Some(opened))
@@ -317,7 +325,7 @@ impl Host {
             tenant,
             self.0.permission.clone(),
             &self.0.limits,
-            self.0.clock.now(),
+            &self.0.clock,
         )?);
         *stores = Some(Arc::clone(&opened));
         Ok(opened)

@@ -21,10 +21,13 @@ use crate::{
         admission::{AdmissionError, Component, KeptComponents, stored},
         archive::FileArchive,
         journal::SqliteJournal,
+        memories::SqliteMemories,
+        memory_database::MemoryDatabase,
         policy_file::PolicyFile,
         workspace::{Workspace, WorkspaceError},
     },
     words::{
+        clock::Clock,
         error::{Error, Facts, Fault, Kind},
         id::{PluginName, TaskId, TenantId},
     },
@@ -34,6 +37,8 @@ pub(super) struct Stores {
     pub(super) workspace: Workspace,
     pub(super) business: Arc<BusinessStore>,
     pub(super) journal: Arc<SqliteJournal>,
+    /// In the database of the journal. No tool reaches it yet.
+    pub(super) memories: Arc<SqliteMemories>,
     pub(super) archive: Arc<FileArchive>,
     pub(super) permission: Arc<dyn Permission>,
     pub(super) components: KeptComponents,
@@ -46,8 +51,9 @@ impl Stores {
         tenant: &TenantId,
         permission: Option<Arc<dyn Permission>>,
         limits: &HostLimits,
-        now: Timestamp,
+        clock: &Arc<dyn Clock>,
     ) -> Result<Self, Error> {
+        let now = clock.now();
         let business = BusinessStore::open(
             &workspace.business_database(),
             tenant,
@@ -58,17 +64,16 @@ impl Stores {
         )?;
         let own = |(name, plugin): (&PluginName, &Allowance)| (name.clone(), plugin.sql);
         let business = Arc::new(business.with_plugin_limits(limits.plugins.iter().map(own)));
-        let journal = Arc::new(SqliteJournal::open(
-            &workspace.memory_database(),
-            BUSY,
-            now,
-        )?);
+        let memory =
+            MemoryDatabase::open(&workspace.memory_database(), BUSY, Arc::clone(clock), now)?;
+        let memory = Arc::new(memory);
         let archive = Arc::new(FileArchive::new(workspace.clone()));
         let permission = permission.unwrap_or_else(|| Arc::new(PolicyFile::new(workspace.clone())));
         Ok(Self {
             workspace,
             business,
-            journal,
+            journal: Arc::new(SqliteJournal::new(Arc::clone(&memory))),
+            memories: Arc::new(SqliteMemories::new(memory)),
             archive,
             permission,
             components: KeptComponents::default(),

@@ -50,7 +50,33 @@ pub struct ToolOptions {
     pub progress: Option<Arc<dyn Fn(&str) + Send + Sync>>,
 }
 
+/// On which memory the tools of a host work.
+#[derive(Clone)]
+pub(super) enum MemoryChoice {
+    /// That of the workspace, whose changes share their commits with the journal.
+    Workspace,
+    /// One of the application's.
+    Other(SharedMemories),
+    /// None.
+    None,
+}
+
 impl HostBuilder {
+    /// Keeps what agents remember elsewhere than in the workspace. A tool that was changing it when the process died is reported to
+    /// the model as unknown: only the workspace's own memory shares its commits with the journal.
+    #[must_use]
+    pub fn memory(mut self, memories: SharedMemories) -> Self {
+        self.memory = MemoryChoice::Other(memories);
+        self
+    }
+
+    /// Without a memory: the tools over it answer `no-memory-service`.
+    #[must_use]
+    pub fn without_memory(mut self) -> Self {
+        self.memory = MemoryChoice::None;
+        self
+    }
+
     /// Adds a tool of the application's own.
     #[must_use]
     pub fn register_tool(mut self, descriptor: ToolDescriptor, body: ToolBody) -> Self {
@@ -82,8 +108,11 @@ impl Host {
 
     /// The memory that tools work on; none: the runtime has none.
     pub(super) fn memories(&self, stores: &Stores) -> Option<SharedMemories> {
-        let _ = stores;
-        None
+        match self.memory_choice() {
+            MemoryChoice::Workspace => Some(stores.memories.clone()),
+            MemoryChoice::Other(memories) => Some(Arc::clone(memories)),
+            MemoryChoice::None => None,
+        }
     }
 }
 
@@ -91,9 +120,14 @@ impl Host {
 pub(super) fn toolbox(
     own: Vec<(ToolDescriptor, ToolBody)>,
     rules: PlanRules,
+    memory: &MemoryChoice,
     tasks: TaskView,
 ) -> Result<Toolbox, Error> {
-    let mut toolbox = Toolbox::new(Arc::new(ToolSchemas));
+    let toolbox = Toolbox::new(Arc::new(ToolSchemas));
+    let mut toolbox = match memory {
+        MemoryChoice::Other(_) => toolbox.over_separate_memory(),
+        MemoryChoice::Workspace | MemoryChoice::None => toolbox,
+    };
     for (descriptor, body) in memory_tools(rules, Some(tasks)).into_iter().chain(own) {
         toolbox.register_tool(descriptor, body)?;
     }

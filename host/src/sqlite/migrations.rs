@@ -41,12 +41,29 @@ pub const BUSINESS: &[HostMigration] = &[HostMigration {
 }];
 
 /// The schema of `memory.sqlite`.
-pub const MEMORY: &[HostMigration] = &[HostMigration {
-    version: 1,
-    name: "journal",
-    sql: include_str!("../../migrations/memory/0001_journal.sql"),
-    tables: &["journal", "wharf_barrier"],
-}];
+pub const MEMORY: &[HostMigration] = &[
+    HostMigration {
+        version: 1,
+        name: "journal",
+        sql: include_str!("../../migrations/memory/0001_journal.sql"),
+        tables: &["journal", "wharf_barrier"],
+    },
+    HostMigration {
+        version: 2,
+        name: "memories",
+        sql: include_str!("../../migrations/memory/0002_memories.sql"),
+        // Those of the index are its own, and gone with it.
+        tables: &[
+            "memories",
+            "memory_categories",
+            "memory_words",
+            "memory_words_config",
+            "memory_words_data",
+            "memory_words_docsize",
+            "memory_words_idx",
+        ],
+    },
+];
 
 const NAME: &str = "wharf_migrations";
 
@@ -192,8 +209,21 @@ pub fn require(
     path: &Path,
     known: &[HostMigration],
 ) -> Result<(), SqliteError> {
+    let newest = known.last().map_or(0, |migration| migration.version);
+    require_from(connection, path, known, newest)
+}
+
+/// As [`require`], of whoever needs no more than the migrations up to `needed`: nothing that came later has changed them.
+///
+/// # Errors
+/// As [`require`].
+pub fn require_from(
+    connection: &Connection,
+    path: &Path,
+    known: &[HostMigration],
+    needed: u32,
+) -> Result<(), SqliteError> {
     let found = check(connection, path, known)?;
-    let needed = known.last().map_or(0, |migration| migration.version);
     if found < needed {
         return Err(SqliteError::OlderSchema {
             path: path.to_owned(),
@@ -206,6 +236,8 @@ pub fn require(
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::config::DbConfig;
+
     use super::*;
     use crate::sqlite::open::in_memory;
 
@@ -330,6 +362,10 @@ mod tests {
             for gone in tables {
                 let mut connection = in_memory().unwrap();
                 apply_to(&mut connection, list).unwrap();
+                // As another program would do it, to which the tables of an index are tables like others.
+                connection
+                    .set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)
+                    .unwrap();
                 connection
                     .execute_batch(&format!("DROP TABLE {gone}"))
                     .unwrap();

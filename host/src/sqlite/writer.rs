@@ -204,6 +204,14 @@ impl WriteTransaction<'_> {
         if self.state.durable == Some(self.version) {
             return Ok(());
         }
+        self.commit_with_barrier()
+    }
+
+    /// As [`Self::commit`], where it is not known whether anything was written.
+    ///
+    /// # Errors
+    /// As [`Self::commit`].
+    pub fn commit_with_barrier(self) -> Result<(), SqliteError> {
         self.writer.run(
             self.connection(),
             "UPDATE wharf_barrier SET commits = commits + 1",

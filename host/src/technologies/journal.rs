@@ -4,36 +4,31 @@
 //! the core does. Opened by the host's wiring, called by the core through [`Journal`].
 
 use std::{
-    path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Row};
 
+use super::{memories::LentMemories, memory_database::MemoryDatabase};
 use crate::{
-    core::ports::journal::{Journal, StoredRecord},
-    sqlite::{
-        error::SqliteError,
-        migrations::{self, MEMORY},
-        open,
-        readers::Readers,
-        writer::Writer,
+    core::ports::{
+        journal::{Journal, StoredRecord},
+        memories::Memories,
     },
+    sqlite::{error::SqliteError, writer::Writer},
     words::{
+        clock::SystemClock,
         error::{Error, Facts, Fault, Kind},
         id::TaskId,
     },
 };
 
-/// `memory.sqlite`: one writing connection, some reading ones. May be shared by any number of threads; several
-/// processes may hold the same file.
+/// The table `journal`. May be shared by any number of threads; several processes may hold the same file.
 pub struct SqliteJournal {
-    // Closed before the writer, so that the writer's close tidies up the files beside the database.
-    readers: Readers<Connection>,
-    writer: Option<Writer>,
-    path: PathBuf,
+    database: Arc<MemoryDatabase>,
     burnt: Mutex<Burnt>,
 }
 
@@ -61,6 +56,9 @@ pub enum JournalError {
     /// The journal was opened for reading only.
     #[error("the journal was opened for reading only")]
     ReadOnly,
+    /// What was done to the memory failed so that SQLite gave up the transaction, and whoever did it went on.
+    #[error("the transaction of a journal record ended before its commit")]
+    TransactionLost,
 }
 
 impl Fault for JournalError {
@@ -76,114 +74,62 @@ impl Fault for JournalError {
                 Kind::Bug,
                 "report it: a command that only reads tried to write",
             ),
+            Self::TransactionLost => Facts::new(
+                "journal-transaction-lost",
+                Kind::Unavailable,
+                "check the disk and resume; what was committed stands",
+            ),
         }
     }
 }
 
 impl SqliteJournal {
-    /// Opens the file, brings its schema up to date, and creates it where there is none. `at` is the time that new rows
-    /// of the host's own tables carry; `busy` bounds the wait for another process (see [`open::BUSY`]).
+    /// The journal of an open database.
+    #[must_use]
+    pub fn new(database: Arc<MemoryDatabase>) -> Self {
+        Self {
+            database,
+            burnt: Mutex::default(),
+        }
+    }
+
+    /// The journal of a database of its own, as [`MemoryDatabase::open`] opens it, with the machine's clock.
     ///
     /// # Errors
-    /// A newer schema, a foreign or damaged file, all untouched; a file that cannot be opened, can only be read or stays
-    /// locked.
+    /// As [`MemoryDatabase::open`].
     pub fn open(path: &Path, busy: Duration, at: Timestamp) -> Result<Self, Error> {
-        let mut connection = open::read_write(path, busy, |connection| {
-            migrations::check(connection, path, MEMORY).map(|_| ())
-        })?;
-        migrations::apply(&mut connection, path, MEMORY, at)?;
-        let file = path.to_owned();
-        let writer = Writer::new(path, connection, move || {
-            open::read_write(&file, busy, |connection| {
-                migrations::require(connection, &file, MEMORY)
-            })
-        });
-        let file = path.to_owned();
-        Ok(Self {
-            readers: Readers::new(move || open::reader(&file, busy)),
-            writer: Some(writer),
-            path: path.to_owned(),
-            burnt: Mutex::default(),
-        })
+        let database = MemoryDatabase::open(path, busy, Arc::new(SystemClock), at)?;
+        Ok(Self::new(Arc::new(database)))
     }
 
-    /// Opens an existing file without writing; [`Journal::append`] and [`Journal::settle`] are refused. Leaves no file
-    /// beside it. None: there is no file, or one whose preparation did not get as far as its tables.
+    /// Opens an existing file without writing; [`Journal::append`] and [`Journal::settle`] are refused. None: as
+    /// [`MemoryDatabase::open_read_only`].
     ///
     /// # Errors
-    /// As [`Self::open`]; also an older schema.
+    /// As [`MemoryDatabase::open_read_only`].
     pub fn open_read_only(path: &Path, busy: Duration) -> Result<Option<Self>, Error> {
-        if !path.exists() {
-            return Ok(None);
-        }
-        let file = path.to_owned();
-        let readers = Readers::new(move || {
-            let connection = open::read_only(&file, busy)?;
-            migrations::require(&connection, &file, MEMORY)?;
-            Ok(connection)
-        });
-        match readers.take() {
-            Err(SqliteError::OlderSchema { found: 0, .. }) => return Ok(None),
-            other => readers.give_back(other?),
-        }
-        Ok(Some(Self {
-            readers,
-            writer: None,
-            path: path.to_owned(),
-            burnt: Mutex::default(),
-        }))
+        let database = MemoryDatabase::open_read_only(path, busy)?;
+        Ok(database.map(|database| Self::new(Arc::new(database))))
     }
 
-    /// How many commits with a sync this journal has made since it was opened, preparation aside.
+    /// How many commits with a sync its database has made since it was opened, preparation aside.
     #[must_use]
     pub fn syncs(&self) -> u64 {
-        self.writer.as_ref().map_or(0, Writer::syncs)
+        self.database.writer().map_or(0, Writer::syncs)
     }
 
     fn writer(&self) -> Result<&Writer, JournalError> {
-        self.writer.as_ref().ok_or(JournalError::ReadOnly)
+        self.database.writer().ok_or(JournalError::ReadOnly)
     }
 
-    fn reading<R>(
+    /// Inserts records in an open transaction, if they follow on what is stored.
+    fn insert(
         &self,
-        read: impl FnOnce(&Connection) -> Result<R, rusqlite::Error>,
-    ) -> Result<R, SqliteError> {
-        let reader = self.readers.take()?;
-        let result = read(&reader).map_err(|e| SqliteError::of(&self.path, e));
-        self.readers.give_back(reader);
-        result
-    }
-
-    fn malformed(&self) -> SqliteError {
-        SqliteError::Malformed {
-            path: self.path.clone(),
-            what: "a journal record",
-        }
-    }
-}
-
-impl Journal for SqliteJournal {
-    fn load(&self, task: &TaskId) -> Result<Vec<StoredRecord>, Error> {
-        let rows: Vec<Option<StoredRecord>> = self.reading(|connection| {
-            connection
-                .prepare_cached(
-                    "SELECT sequence, kind, at, body, hash FROM journal WHERE task = ?1 ORDER BY sequence",
-                )?
-                .query_map([task.as_str()], |row| Ok(record(row)))?
-                .collect()
-        })?;
-        rows.into_iter()
-            .map(|row| row.ok_or_else(|| self.malformed().into()))
-            .collect()
-    }
-
-    fn append(&self, task: &TaskId, records: &[StoredRecord]) -> Result<(), Error> {
-        if records.is_empty() {
-            return self.settle();
-        }
-        let of = |e| SqliteError::of(&self.path, e);
-        let transaction = self.writer()?.begin()?;
-        let connection = transaction.connection();
+        connection: &Connection,
+        task: &TaskId,
+        records: &[StoredRecord],
+    ) -> Result<(), Error> {
+        let of = |e| self.database.error(e);
         let last: i64 = connection
             .prepare_cached("SELECT coalesce(max(sequence), 0) FROM journal WHERE task = ?1")
             .and_then(|mut statement| statement.query_row([task.as_str()], |row| row.get(0)))
@@ -215,18 +161,56 @@ impl Journal for SqliteJournal {
                 .map_err(of)?;
             stored = record.sequence;
         }
-        drop(insert);
+        Ok(())
+    }
+
+    fn malformed(&self) -> SqliteError {
+        self.database.malformed("a journal record")
+    }
+}
+
+impl Journal for SqliteJournal {
+    fn load(&self, task: &TaskId) -> Result<Vec<StoredRecord>, Error> {
+        let rows: Vec<Option<StoredRecord>> = self.database.reading(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT sequence, kind, at, body, hash FROM journal WHERE task = ?1 ORDER BY sequence",
+                )?
+                .query_map([task.as_str()], |row| Ok(record(row)))?
+                .collect()
+        })?;
+        rows.into_iter()
+            .map(|row| row.ok_or_else(|| self.malformed().into()))
+            .collect()
+    }
+
+    fn append(&self, task: &TaskId, records: &[StoredRecord]) -> Result<(), Error> {
+        if records.is_empty() {
+            return self.settle();
+        }
+        let transaction = self.writer()?.begin()?;
+        self.insert(transaction.connection(), task, records)?;
         Ok(transaction.commit()?)
     }
 
     fn append_with(
         &self,
-        _task: &TaskId,
-        _work: &mut dyn FnMut(
-            &dyn crate::core::ports::memories::Memories,
-        ) -> Result<Vec<StoredRecord>, Error>,
+        task: &TaskId,
+        work: &mut dyn FnMut(&dyn Memories) -> Result<Vec<StoredRecord>, Error>,
     ) -> Result<(), Error> {
-        Err(JournalError::ReadOnly.into())
+        let transaction = self.writer()?.begin()?;
+        let connection = transaction.connection();
+        let records = work(&LentMemories::new(&self.database, connection))?;
+        // Some failures undo the whole transaction, and what follows them would be committed by itself.
+        if connection.is_autocommit() {
+            return Err(JournalError::TransactionLost.into());
+        }
+        self.insert(connection, task, &records)?;
+        Ok(if records.is_empty() {
+            transaction.commit_with_barrier()?
+        } else {
+            transaction.commit()?
+        })
     }
 
     fn settle(&self) -> Result<(), Error> {
@@ -235,7 +219,7 @@ impl Journal for SqliteJournal {
 
     fn burnt(&self) -> Result<u64, Error> {
         let mut known = self.burnt.lock().unwrap_or_else(PoisonError::into_inner);
-        let (row, fuel): (i64, i64) = self.reading(|connection| {
+        let (row, fuel): (i64, i64) = self.database.reading(|connection| {
             connection
                 .prepare_cached(
                     "SELECT (SELECT coalesce(max(rowid), 0) FROM journal), coalesce(sum(call.value ->> 'fuel'), 0) \
@@ -254,7 +238,7 @@ impl Journal for SqliteJournal {
     fn tasks(&self) -> Result<Vec<TaskId>, Error> {
         // Rows are only ever added, so their row ids grow in the order of the appends. Not the first records: a task that has
         // lost its first one is still a task.
-        let ids: Vec<String> = self.reading(|connection| {
+        let ids: Vec<String> = self.database.reading(|connection| {
             connection
                 .prepare_cached("SELECT task FROM journal GROUP BY task ORDER BY min(rowid)")?
                 .query_map((), |row| row.get(0))?
@@ -279,12 +263,12 @@ fn record(row: &Row<'_>) -> Option<StoredRecord> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, path::PathBuf};
 
     use tempfile::TempDir;
 
     use super::*;
-    use crate::words::digest::Digest;
+    use crate::{sqlite::open, words::digest::Digest};
 
     fn at() -> Timestamp {
         "2030-01-02T03:04:05.678Z".parse().unwrap()

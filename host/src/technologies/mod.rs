@@ -17,6 +17,13 @@ pub mod file_error;
 #[cfg(test)]
 mod fixtures;
 pub mod journal;
+pub mod memories;
+#[allow(
+    clippy::unwrap_used,
+    reason = "checks for the tests of whoever implements a memory: they panic where one fails"
+)]
+pub mod memories_conformance;
+pub mod memory_database;
 pub mod model_planner;
 pub mod policy_file;
 pub mod redis_address;

@@ -86,10 +86,7 @@ impl RunId {
     /// A new one; later runs sort behind earlier ones.
     #[must_use]
     pub fn beginning_at(now: Timestamp) -> Self {
-        let seconds = u64::try_from(now.as_second()).unwrap_or(0);
-        let nanos = u32::try_from(now.subsec_nanosecond()).unwrap_or(0);
-        let stamp = uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos);
-        Self(uuid::Uuid::new_v7(stamp))
+        Self(uuid_at(now))
     }
 }
 
@@ -97,6 +94,19 @@ impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
+}
+
+/// A new UUIDv7 in its usual form; those of later milliseconds sort behind those of earlier ones.
+#[must_use]
+pub fn unique_at(now: Timestamp) -> String {
+    uuid_at(now).to_string()
+}
+
+fn uuid_at(now: Timestamp) -> uuid::Uuid {
+    let seconds = u64::try_from(now.as_second()).unwrap_or(0);
+    let nanos = u32::try_from(now.subsec_nanosecond()).unwrap_or(0);
+    let stamp = uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos);
+    uuid::Uuid::new_v7(stamp)
 }
 
 #[cfg(test)]

@@ -20,13 +20,23 @@ pub const MAX_CATEGORIES: usize = 32;
 pub const MAX_LABEL_CHARS: usize = 200;
 /// The most characters of a summary.
 pub const MAX_SUMMARY_CHARS: usize = 1000;
+/// How deep an object's content and metadata may be nested.
+pub const MAX_DEPTH: usize = 64;
 /// The most objects of one page, and of one search.
 pub const MAX_PAGE: u32 = 100;
+/// The most characters of a text that is searched for.
+pub const MAX_SEARCH_CHARS: usize = 400;
+/// The most ids that are touched at once.
+pub const MAX_TOUCHED: usize = 1000;
 
 /// The memory of one tenant. Whoever holds one was given it for that tenant, and reaches no other.
 ///
 /// Every method is atomic. A method that changes something is durable when it returns, unless the memory was lent inside a
-/// transaction ([`Journal::append_with`](super::journal::Journal::append_with)): then it is durable with that.
+/// transaction ([`Journal::append_with`](super::journal::Journal::append_with)): then it is durable with that. What is beyond a
+/// bound is an error with the code `memory-out-of-bounds`, and changes nothing.
+///
+/// What is read is visible, not necessarily durable: a process that was killed, or is about to return, may have committed it a
+/// moment ago. Who acts on it in a way that must outlive the machine settles first, as with a journal.
 pub trait Memories {
     /// Keeps an object under a new UUIDv7, at version 1.
     fn add(&self, object: &MemoryFields) -> Result<Memory, Error>;
@@ -52,18 +62,21 @@ pub trait Memories {
         expected: Option<u64>,
     ) -> Result<Memory, Error>;
 
-    /// Removes an object; false: there was none. Another version than the expected one is an error of kind `conflict`.
+    /// Removes an object; false: there was none, whatever was expected. Another version than the expected one is an error of kind
+    /// `conflict`.
     fn delete(&self, id: &MemoryId, expected: Option<u64>) -> Result<bool, Error>;
 
     /// One page of the objects of a scope and a category, ordered by id.
     fn query(&self, filter: &MemoryFilter, page: &Page) -> Result<MemoryPage, Error>;
 
-    /// The objects that hold all the words, the best first. CJK text is found by its characters. At most `limit`, which is at
-    /// most [`MAX_PAGE`]. Words are what is left of a text without punctuation; a text without any finds nothing.
+    /// The objects that hold all the words in summary or content, the best first, and of equally good ones those first that were
+    /// kept last. CJK text is found by its characters. At most `limit`, from 1 to [`MAX_PAGE`]. Words are what is left of a text
+    /// without punctuation, whatever their case; a text without any finds nothing. An implementation may bound what it looks at, and
+    /// says how.
     fn search(&self, text: &str, scope: Option<&str>, limit: u32) -> Result<Vec<Hit>, Error>;
 
-    /// Records that these were used now; unknown ids are passed over. Changes neither version nor `updatedAt`. How many there
-    /// were.
+    /// Records that these were used now; unknown ids are passed over, and one that is named twice was used twice. Changes neither
+    /// version nor `updatedAt`. How many uses were recorded. At most [`MAX_TOUCHED`].
     fn touch(&self, ids: &[MemoryId]) -> Result<u64, Error>;
 }
 
@@ -143,8 +156,7 @@ pub struct Memory {
     pub version: u64,
 }
 
-/// What is kept of an object. Bounds: [`MAX_CONTENT_BYTES`] and its siblings; beyond them an error with the code
-/// `memory-out-of-bounds`.
+/// What is kept of an object. Bounds: [`MAX_CONTENT_BYTES`] and its siblings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryFields {
@@ -207,7 +219,7 @@ pub struct Page {
 pub struct MemoryPage {
     /// Its objects, ordered by id.
     pub objects: Vec<Memory>,
-    /// Where the next page begins; none: this was the last.
+    /// What the next page is [`after`](Page::after); none: this was the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<MemoryId>,
 }
