@@ -5,7 +5,10 @@ use std::{
     net::TcpStream,
     path::Path,
     process::{Child, ChildStdin, Stdio},
-    sync::mpsc::{Receiver, channel},
+    sync::{
+        Mutex,
+        mpsc::{Receiver, channel},
+    },
     time::{Duration, Instant},
 };
 
@@ -283,7 +286,8 @@ pub struct HttpServer {
     /// What it said first: where it listens.
     pub line: String,
     pub port: u16,
-    complaints: Receiver<String>,
+    /// Shared by threads, of which none listens.
+    complaints: Mutex<Receiver<String>>,
 }
 
 impl HttpServer {
@@ -300,7 +304,7 @@ impl HttpServer {
             child,
             line,
             port,
-            complaints,
+            complaints: Mutex::new(complaints),
         }
     }
 
@@ -362,7 +366,9 @@ impl HttpServer {
         let mut stdout = String::new();
         let mut pipe = self.child.stdout.take().unwrap();
         pipe.read_to_string(&mut stdout).unwrap();
-        let stderr = self.complaints.iter().map(|line| line + "\n").collect();
+        let complaints = self.complaints.lock().unwrap();
+        let stderr = complaints.iter().map(|line| line + "\n").collect();
+        drop(complaints);
         (code, stdout, stderr)
     }
 }

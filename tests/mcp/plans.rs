@@ -56,7 +56,7 @@ fn two_servers_share_a_plan_and_lose_no_step() {
     // Who has not seen what another wrote, overwrites nothing if it says so.
     let stale = json!({"step": step("c", "pending"), "expectedVersion": 39});
     let refused = servers[0].refuses("plan_write", stale);
-    assert_eq!(refused["retryable"], true, "{refused}");
+    assert_eq!(refused["code"], "version-conflict", "{refused}");
 }
 
 #[test]
