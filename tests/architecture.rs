@@ -6,12 +6,13 @@ use syn::{Item, UseTree, visit::Visit};
 use wharf_tests::{root, sources};
 
 /// Folders of `host/src` from the lowest to the highest; those of one line do not know each other.
-const LAYERS: [&[&str]; 6] = [
+const LAYERS: [&[&str]; 7] = [
     &["words"],
     &["core"],
     &["schema", "sqlite"],
     &["plugin", "business", "technologies"],
     &["host"],
+    &["mcp"],
     &["cli"],
 ];
 
@@ -20,14 +21,18 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("base64", &["core", "technologies"]),
     ("clap", &["cli"]),
     ("console", &["cli"]),
-    ("futures", &["core", "technologies"]),
+    ("futures", &["core", "technologies", "mcp"]),
+    ("http_body_util", &["mcp"]),
     ("httpdate", &["technologies"]),
+    ("hyper", &["mcp"]),
+    ("hyper_util", &["mcp"]),
     ("jiff", &["*"]),
     ("jsonschema", &["schema"]),
     ("memchr", &["business"]),
     ("redis", &["technologies"]),
     ("regex", &["words"]),
     ("reqwest", &["technologies"]),
+    ("rmcp", &["mcp"]),
     ("rusqlite", &["sqlite", "business", "technologies"]),
     ("rustc_demangle", &["plugin"]),
     ("rustix", &["plugin"]),
@@ -35,7 +40,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("rustls_native_certs", &["technologies"]),
     (
         "schemars",
-        &["core", "plugin", "business", "technologies", "host"],
+        &["core", "plugin", "business", "technologies", "host", "mcp"],
     ),
     ("serde", &["*"]),
     ("serde_json", &["*"]),
@@ -43,7 +48,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("sha2", &["words"]),
     ("tempfile", &["plugin", "technologies", "host", "cli"]),
     ("thiserror", &["*"]),
-    ("tokio", &["core", "technologies", "host", "cli"]),
+    ("tokio", &["core", "technologies", "host", "mcp", "cli"]),
     ("tokio_util", &["core"]),
     ("toml", &["host"]),
     ("tracing", &["*"]),

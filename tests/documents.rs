@@ -7,13 +7,15 @@ mod markdown;
 use std::{
     collections::BTreeMap,
     fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use model_server::{AnswerLine, Server};
+use serde_json::{Value, json};
 use wharf::{Config, PluginLimits, business::SqlLimits, plugin::EngineLimits};
-use wharf_tests::{root, sources};
+use wharf_tests::{Workspace, mcp::Client, root, sources, wharf};
 
 use self::follow::{follow, follow_with};
 
@@ -126,6 +128,41 @@ fn what_the_page_on_security_shows_runs() {
 #[test]
 fn the_commands_for_embedders_run() {
     follow("docs/embedding.md");
+}
+
+#[test]
+fn what_the_page_on_mcp_shows_runs() {
+    follow("docs/mcp.md");
+}
+
+/// Each configuration names a program and its arguments, which the client would start.
+#[test]
+fn the_configurations_that_the_page_on_mcp_shows_start_a_server() {
+    let page = read("docs/mcp.md");
+    let blocks = markdown::blocks(&page);
+    let configurations: Vec<Value> = blocks
+        .iter()
+        .filter(|block| block.language == "json")
+        .map(|block| serde_json::from_str(&block.text).unwrap())
+        .collect();
+    assert_eq!(configurations.len(), 4);
+    for configuration in configurations {
+        let servers = configuration.get("mcpServers");
+        let server = &servers.unwrap_or_else(|| &configuration["servers"])["wharf"];
+        let workspace = Workspace::new();
+        let home = workspace.folder();
+        symlink(root(), home.join("wharf")).unwrap();
+        assert_eq!(server["command"], "wharf");
+        let arguments = server["args"].as_array().unwrap().iter();
+        let mut arguments = arguments.map(|argument| {
+            let argument = argument.as_str().unwrap();
+            argument.replace("/home/you", home.to_str().unwrap())
+        });
+        let command = wharf(&arguments.next().unwrap()).args(arguments);
+        let mut client = Client::start(command);
+        client.does("task_status", json!({}));
+        assert_eq!(client.leave().code, Some(0));
+    }
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod doctor;
 mod fuel;
 mod golden;
 mod ids;
+mod mcp;
 mod model;
 mod model_config;
 mod model_secrets;

@@ -19,6 +19,7 @@ pub mod halfway;
 pub mod hostile;
 pub mod hostile_program;
 pub mod library;
+pub mod mcp;
 pub mod model;
 pub mod patience;
 pub mod probe;

@@ -54,6 +54,22 @@ pub(crate) const REDIS_SERVER: Prerequisite = Prerequisite {
     otherwise: "the tests that need it are skipped",
 };
 
+/// For a client on the public SDK of the Model Context Protocol, which a test installs into an environment of its own.
+pub(crate) const PYTHON_VENV: Prerequisite = Prerequisite {
+    name: "python3 with venv",
+    present: || succeeds("python3 -m ensurepip --version"),
+    install: "apt-get install -y python3-venv",
+    otherwise: "the tests that need it are skipped",
+};
+
+/// For the public inspector of the Model Context Protocol.
+pub(crate) const NPX: Prerequisite = Prerequisite {
+    name: "npx",
+    present: || succeeds("npx --version"),
+    install: "apt-get install -y npm",
+    otherwise: "the tests that need it are skipped",
+};
+
 /// The fuzzer's driver, of any version that is there.
 pub(crate) const CARGO_FUZZ: Prerequisite = Prerequisite {
     name: "cargo-fuzz",

@@ -5,7 +5,9 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Result;
 
-use crate::prerequisites::{CARGO_DENY, CLIPPY, GUEST_STD, REDIS_SERVER, RUSTFMT};
+use crate::prerequisites::{
+    CARGO_DENY, CLIPPY, GUEST_STD, NPX, PYTHON_VENV, REDIS_SERVER, RUSTFMT,
+};
 use crate::report::Report;
 use crate::workspace::{self, PLUGINS, ROOT, Workspace};
 use crate::{guests, host};
@@ -28,6 +30,8 @@ pub(crate) fn run(extent: Extent) -> Result<ExitCode> {
         CARGO_DENY.ensure()?;
     }
     REDIS_SERVER.mention();
+    PYTHON_VENV.mention();
+    NPX.mention();
     let mut report = Report::start();
     let outcome = stages(extent, &mut report);
     Ok(report.conclude(outcome))

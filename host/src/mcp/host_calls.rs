@@ -40,7 +40,7 @@ fn tool(descriptor: ToolDescriptor) -> Tool {
     )
     .with_annotations(annotations);
     match descriptor.output_schema {
-        Some(schema) => tool.with_raw_output_schema(object(schema).into()),
+        Some(schema) => tool.with_raw_output_schema(result::schema(object(schema)).into()),
         None => tool,
     }
 }

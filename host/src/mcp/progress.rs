@@ -27,6 +27,8 @@ pub(super) struct Teller(watch::Sender<Said>);
 #[derive(Debug)]
 pub(super) struct Listener {
     said: watch::Receiver<Said>,
+    /// How much of it the client was told.
+    told: u32,
     /// None: the client did not ask to be told.
     client: Option<(Peer<RoleServer>, ProgressToken)>,
 }
@@ -43,7 +45,12 @@ pub(super) fn of_call(context: &RequestContext<RoleServer>) -> (Teller, Listener
     let (teller, said) = watch::channel(Said::default());
     let token = context.meta.get_progress_token();
     let client = token.map(|token| (context.peer.clone(), token));
-    (Teller(teller), Listener { said, client })
+    let listener = Listener {
+        said,
+        told: 0,
+        client,
+    };
+    (Teller(teller), listener)
 }
 
 impl Teller {
@@ -66,7 +73,9 @@ impl Listener {
             tokio::select! {
                 biased;
                 answer = &mut call => {
-                    if self.said.has_changed().unwrap_or(false) {
+                    // Whoever said it is gone by now, which is no reason to pass it over.
+                    let said = self.said.borrow().times;
+                    if said > self.told {
                         self.notify().await;
                     }
                     return answer;
@@ -86,6 +95,7 @@ impl Listener {
         };
         let notification = {
             let said = self.said.borrow_and_update();
+            self.told = said.times;
             ProgressNotificationParam::new(token.clone(), said.times.into())
                 .with_message(said.last.clone())
         };

@@ -1,8 +1,8 @@
 //! Answers and errors as results of tools: structured, and the same as text for clients that read no structures.
 
-use rmcp::model::CallToolResult;
+use rmcp::model::{CallToolResult, JsonObject};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use wharf::{Error, Kind, core::tools::ToolError};
 
 use super::error::McpError;
@@ -43,6 +43,15 @@ pub(super) fn of(answer: Result<Value, Error>) -> CallToolResult {
 /// A tool's regular refusal, in its own words.
 pub(super) fn refused(error: &ToolError) -> CallToolResult {
     CallToolResult::structured_error(value(error).unwrap_or_default())
+}
+
+/// The schema of a tool's answer, which holds of its errors as well: some clients hold them against it, and would show neither.
+pub(super) fn schema(mut answer: JsonObject) -> JsonObject {
+    if let Some(required) = answer.remove("required") {
+        let either = json!([{ "required": required }, { "required": ["code", "message"] }]);
+        answer.insert("anyOf".to_owned(), either);
+    }
+    answer
 }
 
 /// A document as a JSON value.

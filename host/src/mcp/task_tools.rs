@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use wharf::{Checkpoint, TaskId};
 
+use super::result;
+
 /// One of the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TaskTool {
@@ -79,40 +81,54 @@ fn tool<A: JsonSchema, O: JsonSchema>(
     description: &'static str,
     annotations: ToolAnnotations,
 ) -> Tool {
-    Tool::new(
-        name,
-        description,
-        schema::<A>(SchemaSettings::draft2020_12()),
-    )
-    .with_raw_output_schema(schema::<O>(SchemaSettings::draft2020_12().for_serialize()).into())
-    .with_annotations(annotations)
+    let mut answer = schema::<O>();
+    answer.values_mut().for_each(without_defaults);
+    Tool::new(name, description, schema::<A>())
+        .with_raw_output_schema(result::schema(answer).into())
+        .with_annotations(annotations.open_world(false))
 }
 
-/// A schema without what says nothing to a client: the name of a type, and that what may be missing is null.
-fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
-    let mut schema = settings
-        .with(|settings| settings.inline_subschemas = true)
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .to_value();
-    without_null_defaults(&mut schema);
-    let mut schema = match schema {
-        Value::Object(schema) => schema,
-        _ => JsonObject::new(),
-    };
+/// Without references, which not every client follows, and without what the form is called in the program.
+fn schema<T: JsonSchema>() -> JsonObject {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.remove("title");
-    schema
+    schema.remove("description");
+    match schema.to_value() {
+        Value::Object(mut schema) => {
+            schema.values_mut().for_each(without_null_defaults);
+            schema
+        }
+        _ => JsonObject::new(),
+    }
 }
 
+/// What may be missing is not null where it is.
 fn without_null_defaults(schema: &mut Value) {
+    drop_defaults(schema, &|default| default.is_null());
+}
+
+/// What is missing from an answer is missing, and stands for nothing.
+fn without_defaults(schema: &mut Value) {
+    drop_defaults(schema, &|_| true);
+}
+
+fn drop_defaults(schema: &mut Value, which: &dyn Fn(&Value) -> bool) {
     match schema {
         Value::Object(members) => {
-            if members.get("default") == Some(&Value::Null) {
+            if members.get("default").is_some_and(which) {
                 members.remove("default");
             }
-            members.values_mut().for_each(without_null_defaults);
+            members
+                .values_mut()
+                .for_each(|schema| drop_defaults(schema, which));
         }
-        Value::Array(items) => items.iter_mut().for_each(without_null_defaults),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|schema| drop_defaults(schema, which)),
         _ => (),
     }
 }

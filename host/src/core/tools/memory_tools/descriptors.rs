@@ -16,65 +16,66 @@ pub(super) fn of(call: Call) -> ToolDescriptor {
             ToolEffect::Write,
             "Keeps something under a new id, which it answers.",
             schema::<New>(),
-            Some(written()),
+            written(),
         ),
         Call::Upsert => (
             "memory_upsert",
             ToolEffect::Destroy,
             "Keeps something under an id of your choice, in the place of what was there. With `expectedVersion`, only if it has that version.",
             schema::<Replacement>(),
-            Some(written()),
+            written(),
         ),
         Call::Get => (
             "memory_get",
             ToolEffect::Read,
             "Reads exactly the object of this id; null where there is none.",
             schema::<Lookup>(),
-            None,
+            json!({
+                "type": ["object", "null"],
+                "properties": { "id": { "type": "string" }, "version": { "type": "integer", "minimum": 1 } },
+                "required": ["id", "version"],
+            }),
         ),
         Call::Update => (
             "memory_update",
             ToolEffect::Destroy,
             "Changes some fields of an object and leaves the others as they are.",
             schema::<Change>(),
-            Some(written()),
+            written(),
         ),
         Call::Delete => (
             "memory_delete",
             ToolEffect::Destroy,
             "Removes an object; `deleted` is false where there was none.",
             schema::<Removal>(),
-            Some(object("deleted", json!({ "type": "boolean" }))),
+            object("deleted", json!({ "type": "boolean" })),
         ),
         Call::Query => (
             "memory_query",
             ToolEffect::Read,
             "Lists objects of a scope or a category, ordered by id, page by page: `next` is the `after` of the next page.",
             schema::<Query>(),
-            Some(object("objects", json!({ "type": "array" }))),
+            object("objects", json!({ "type": "array" })),
         ),
         Call::Search => (
             "memory_search",
             ToolEffect::Read,
             "Finds objects by the words in them, the best first.",
             schema::<Search>(),
-            Some(object("objects", json!({ "type": "array" }))),
+            object("objects", json!({ "type": "array" })),
         ),
         Call::Touch => (
             "memory_touch",
             ToolEffect::Write,
             "Records that these objects were of use.",
             schema::<Ids>(),
-            Some(object("touched", json!({ "type": "integer" }))),
+            object("touched", json!({ "type": "integer" })),
         ),
     };
-    let described = ToolDescriptor::new(name, description, input)
+    ToolDescriptor::new(name, description, input)
+        .with_output(output)
         .with_timeout(MEMORY_TIMEOUT)
-        .with_effect(effect);
-    match output {
-        Some(output) => described.with_output(output),
-        None => described,
-    }
+        .with_effect(effect)
 }
 
 /// Without references: not every provider follows them.

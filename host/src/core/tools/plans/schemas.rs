@@ -67,7 +67,21 @@ pub fn plan_read() -> ToolDescriptor {
         },
         "additionalProperties": false,
     });
+    let output = json!({
+        "type": ["object", "null"],
+        "properties": {
+            "name": { "type": "string" },
+            "version": { "type": "integer", "minimum": 0 },
+            "plan": {
+                "type": "object",
+                "properties": { "steps": { "type": "array", "items": { "type": "object" } } },
+                "required": ["steps"],
+            },
+        },
+        "required": ["name", "version", "plan"],
+    });
     ToolDescriptor::new("plan_read", description, input)
+        .with_output(output)
         .with_timeout(MEMORY_TIMEOUT)
         .with_effect(ToolEffect::Read)
         .with_cache_hint()
