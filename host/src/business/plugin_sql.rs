@@ -17,9 +17,8 @@ use rusqlite::{
 };
 
 use super::{
-    BusinessError, SqlLimits,
-    bytecode::{self, Pages},
-    confinement::{Gate, May, Phase, Rules, monotonic, narrow, widen},
+    BusinessError, SqlLimits, bytecode,
+    confinement::{Gate, May, Phase, Rules, TOO_LARGE, monotonic, narrow, widen},
     denials::{Caller, Denials},
     quota::Full,
     returned::{Left, collect},
@@ -83,8 +82,9 @@ struct Session {
 /// What a new statement is held against before it runs.
 struct Opens {
     gate: Arc<Gate>,
-    pages: Arc<Pages>,
-    may: May,
+    rules: Rules,
+    /// When its time is over.
+    until: Instant,
 }
 
 /// Why nothing of the transaction may be committed.
@@ -159,8 +159,8 @@ impl PluginSql {
         let key = Key::of(&terms.caller, terms.rules.may);
         let opens = Opens {
             gate: Arc::clone(gate),
-            pages: Arc::clone(&terms.rules.pages),
-            may: terms.rules.may,
+            rules: terms.rules.clone(),
+            until: monotonic(),
         };
         gate.limit_values(terms.limits.value_bytes.get());
         gate.enter(Phase::Plugin(terms.rules));
@@ -297,6 +297,7 @@ impl Session {
             return Err(out_of_time());
         }
         self.gate.interrupt_at(end);
+        self.opens.until = end;
         let result = run(&self.connection, &mut self.key, &self.opens);
         self.time_left = self
             .time_left
@@ -468,24 +469,40 @@ fn prepare<'c>(
     if sql.contains('\0') {
         return Err(failed("the statement holds a NUL"));
     }
-    let statement = match connection.prepare_cached(key.with(sql)) {
-        Ok(statement) => statement,
-        Err(error) if opens.gate.has_refused() => return Err(error.into()),
-        // What SQLite says of a column or an index that is not there would say something about the table.
-        Err(error) => {
-            return Err(match statements::hidden_name(sql) {
-                Some(refusal) => Stop::Fault(SqlFault::Denied(refusal)),
-                None => error.into(),
-            });
-        }
-    };
+    let prepared = connection.prepare_cached(key.with(sql));
     // One that ran was looked at.
-    if runs(&statement) > 0 {
-        return Ok(statement);
+    if prepared.as_ref().is_ok_and(|kept| runs(kept) > 0) {
+        return Ok(prepared?);
     }
-    let stop = match opens.refusal(connection, sql) {
+    let is_on_rows = statements::kind(sql) == statements::Kind::Rows;
+    // In the database itself, what a statement is refused first, and whether it is refused or wrong, may depend on what is
+    // not the plugin's. It is told only where that can make no difference.
+    if is_on_rows && let Some(stop) = opens.alone(connection, sql) {
+        opens.gate.take_refusal();
+        prepared.map(CachedStatement::discard).ok();
+        return Err(stop);
+    }
+    let statement = match prepared {
+        Err(error)
+            if is_on_rows
+                && !opens.gate.has_refused()
+                && error.sqlite_error_code() == Some(ErrorCode::Unknown) =>
+        {
+            return Err(denied(
+                "the statement is about what is not the plugin's own",
+            ));
+        }
+        prepared => prepared?,
+    };
+    let refusal = if is_on_rows {
+        bytecode::refusal(connection, &opens.gate, sql, &opens.rules.own.pages)
+    } else {
+        // Some have nothing to do, and so nothing that the authorizer would be asked about.
+        Ok(Some(OTHER_KIND.into()))
+    };
+    let stop = match refusal {
         Ok(None) => return Ok(statement),
-        Ok(Some(refusal)) => Stop::Fault(SqlFault::Denied(refusal)),
+        Ok(Some(refusal)) => denied(refusal),
         Err(error) => error.into(),
     };
     statement.discard();
@@ -493,16 +510,20 @@ fn prepare<'c>(
 }
 
 impl Opens {
-    fn refusal(
-        &self,
-        connection: &Connection,
-        sql: &str,
-    ) -> Result<Option<String>, rusqlite::Error> {
-        // Some statements have nothing to do, and so nothing that the authorizer would be asked about.
-        if statements::kind(sql) != statements::Kind::Rows {
-            return Ok(Some(OTHER_KIND.into()));
+    /// Why a statement may not run, or what is wrong with it, as if there were nothing but what is the plugin's.
+    fn alone(&self, connection: &Connection, sql: &str) -> Option<Stop> {
+        if let Some(refusal) = statements::refusal(sql) {
+            return Some(denied(refusal));
         }
-        bytecode::refusal(connection, &self.gate, sql, &self.pages, self.may)
+        let schema = &self.rules.own.schema;
+        match schema.refusal(sql, &self.rules, connection, self.until) {
+            Ok(None) => None,
+            Ok(Some(refusal)) => Some(denied(refusal)),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OutOfMemory) => {
+                Some(Stop::Fault(SqlFault::Limit(TOO_LARGE.into())))
+            }
+            Err(error) => Some(error.into()),
+        }
     }
 }
 
@@ -558,6 +579,10 @@ fn bind_all(statement: &mut CachedStatement<'_>, parameters: &[SqlValue]) -> Res
 
 pub(super) fn failed(message: impl Into<String>) -> Stop {
     Stop::Fault(SqlFault::Failed(message.into()))
+}
+
+fn denied(reason: impl Into<String>) -> Stop {
+    Stop::Fault(SqlFault::Denied(reason.into()))
 }
 
 fn out_of_time() -> SqlFault {
