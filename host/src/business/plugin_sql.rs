@@ -22,7 +22,7 @@ use super::{
     denials::{Caller, Denials},
     quota::Full,
     returned::{Left, collect},
-    statements,
+    statements::{self, Kind},
 };
 use crate::{
     core::ports::business::{RowSet, Sql, SqlFault, SqlValue},
@@ -247,7 +247,7 @@ impl Session {
             rows: self.rows_per_query,
             bytes: self.bytes_left,
         };
-        let result = self.timed(sql, |connection, key, opens| {
+        let result = self.timed(|connection, key, opens| {
             let statement = prepare(connection, key, opens, sql)?;
             if statement.column_count() == 0 {
                 statement.discard();
@@ -268,7 +268,7 @@ impl Session {
     }
 
     fn execute(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<u64, SqlFault> {
-        self.timed(sql, |connection, key, opens| {
+        self.timed(|connection, key, opens| {
             let statement = prepare(connection, key, opens, sql)?;
             if statement.column_count() != 0 {
                 statement.discard();
@@ -284,7 +284,6 @@ impl Session {
     /// Runs one statement within the time that is left, and looks at what it left behind.
     fn timed<R>(
         &mut self,
-        sql: &str,
         run: impl FnOnce(&Connection, &mut Key, &Opens) -> Result<R, Stop>,
     ) -> Result<R, SqlFault> {
         if let Some(lost) = &self.lost {
@@ -316,7 +315,7 @@ impl Session {
             Err(Stop::Fault(fault)) => Err(fault),
             // The rows are written already, and what the plugin was told of them is not what happened.
             Err(Stop::TooMuch(reason)) => Err(self.lose(Lost::TooMuch(reason))),
-            Err(Stop::Sqlite(error)) => Err(self.fault(error, sql)),
+            Err(Stop::Sqlite(error)) => Err(self.fault(error)),
         }
     }
 
@@ -347,7 +346,7 @@ impl Session {
         SqlFault::Fatal(SqliteError::of(&self.path, error).into())
     }
 
-    fn fault(&mut self, error: rusqlite::Error, sql: &str) -> SqlFault {
+    fn fault(&mut self, error: rusqlite::Error) -> SqlFault {
         // A statement of which something was refused never ends well.
         if let Some(refusal) = self.gate.take_refusal() {
             return SqlFault::Denied(refusal);
@@ -366,10 +365,6 @@ impl Session {
             _ => match error {
                 rusqlite::Error::MultipleStatement => {
                     SqlFault::Denied("one statement per call".into())
-                }
-                // Refused by SQLite before it asked anybody, as `VACUUM` inside a transaction is.
-                _ if statements::kind(sql) == statements::Kind::Other => {
-                    SqlFault::Denied(OTHER_KIND.into())
                 }
                 rusqlite::Error::SqlInputError { msg, .. }
                 | rusqlite::Error::SqliteFailure(_, Some(msg))
@@ -474,17 +469,17 @@ fn prepare<'c>(
     if prepared.as_ref().is_ok_and(|kept| runs(kept) > 0) {
         return Ok(prepared?);
     }
-    let is_on_rows = statements::kind(sql) == statements::Kind::Rows;
     // In the database itself, what a statement is refused first, and whether it is refused or wrong, may depend on what is
     // not the plugin's. It is told only where that can make no difference.
-    if is_on_rows && let Some(stop) = opens.alone(connection, sql) {
+    let kind = statements::kind(sql);
+    if let Some(stop) = opens.alone(connection, kind, sql) {
         opens.gate.take_refusal();
         prepared.map(CachedStatement::discard).ok();
         return Err(stop);
     }
     let statement = match prepared {
         Err(error)
-            if is_on_rows
+            if kind == Kind::Rows
                 && !opens.gate.has_refused()
                 && error.sqlite_error_code() == Some(ErrorCode::Unknown) =>
         {
@@ -494,11 +489,10 @@ fn prepare<'c>(
         }
         prepared => prepared?,
     };
-    let refusal = if is_on_rows {
-        bytecode::refusal(connection, &opens.gate, sql, &opens.rules.own.pages)
-    } else {
-        // Some have nothing to do, and so nothing that the authorizer would be asked about.
-        Ok(Some(OTHER_KIND.into()))
+    let refusal = match kind {
+        Kind::Rows => bytecode::refusal(connection, &opens.gate, sql, &opens.rules.own.pages),
+        // Nothing to do, and so nothing that the authorizer would be asked about.
+        Kind::Other | Kind::None => Ok(Some(OTHER_KIND.into())),
     };
     let stop = match refusal {
         Ok(None) => return Ok(statement),
@@ -511,12 +505,25 @@ fn prepare<'c>(
 
 impl Opens {
     /// Why a statement may not run, or what is wrong with it, as if there were nothing but what is the plugin's.
-    fn alone(&self, connection: &Connection, sql: &str) -> Option<Stop> {
-        if let Some(refusal) = statements::refusal(sql) {
-            return Some(denied(refusal));
-        }
+    fn alone(&self, connection: &Connection, kind: Kind, sql: &str) -> Option<Stop> {
         let schema = &self.rules.own.schema;
-        match schema.refusal(sql, &self.rules, connection, self.until) {
+        let refusal = match kind {
+            Kind::Rows => match statements::refusal(sql) {
+                None => schema.refusal(sql, &self.rules, connection, self.until),
+                refusal => Ok(refusal),
+            },
+            // Whatever is wrong with it besides.
+            Kind::Other => {
+                let rules = Rules {
+                    objects: Arc::default(),
+                    ..self.rules.clone()
+                };
+                let refusal = schema.refusal(sql, &rules, connection, self.until);
+                Ok(refusal.ok().flatten().or(Some(OTHER_KIND.into())))
+            }
+            Kind::None => Ok(None),
+        };
+        match refusal {
             Ok(None) => None,
             Ok(Some(refusal)) => Some(denied(refusal)),
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::OutOfMemory) => {

@@ -98,6 +98,23 @@ impl Script<'_> {
         result
     }
 
+    /// The error of the commit: what the plugin's tables defer is checked by it.
+    pub(super) fn at_commit(&self, error: SqliteError) -> Error {
+        match error {
+            SqliteError::Statement { source, .. }
+                if source.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) =>
+            {
+                BusinessError::ScriptFailed {
+                    plugin: self.plugin.clone(),
+                    what: self.what.clone(),
+                    source,
+                }
+                .into()
+            }
+            other => other.into(),
+        }
+    }
+
     fn statements(
         &self,
         connection: &Connection,

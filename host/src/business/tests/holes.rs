@@ -165,7 +165,11 @@ fn an_endless_sort_ends_by_the_clock_and_does_not_fill_memory() {
 /// thousand additions took 2.8 s where 1 s was allowed.
 #[test]
 fn a_statement_computes_only_so_much_between_two_looks_at_the_clock() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::with(SqlLimits {
+        sql_millis: some(60_000),
+        lock_millis: some(60_000),
+        ..SqlLimits::standard()
+    });
     fixture.writing(|sql| {
         let with = |terms: usize, columns: usize| {
             let column = vec!["a"; terms].join(" + ");

@@ -262,7 +262,7 @@ fn a_name_that_stands_for_no_table_may_be_somebody_elses() {
             let rows = sql
                 .query(text, &value)
                 .unwrap_or_else(|fault| panic!("{text}: {fault:?}"));
-            assert_eq!(rows.rows, [value.clone()], "{text}");
+            assert_eq!(rows.rows, [value.to_vec()], "{text}");
         }
     });
 }

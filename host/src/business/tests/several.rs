@@ -289,6 +289,18 @@ fn what_another_plugins_table_is_like_cannot_be_learned() {
             "INSERT INTO others (y) VALUES (random()) ON CONFLICT (y) DO NOTHING",
         ),
         ("UPDATE others SET x = 1", "UPDATE others SET y = 1"),
+        (
+            "ALTER TABLE others DROP COLUMN x",
+            "ALTER TABLE others DROP COLUMN y",
+        ),
+        (
+            "ALTER TABLE others ADD COLUMN x",
+            "ALTER TABLE others ADD COLUMN y",
+        ),
+        (
+            "CREATE INDEX i ON others (x)",
+            "CREATE INDEX i ON others (y)",
+        ),
         ("SELECT id FROM \"b view\"", "SELECT y FROM \"b view\""),
         ("DELETE FROM \"b view\"", "DELETE FROM others"),
     ] {

@@ -81,6 +81,10 @@ const MIGRATIONS: &[Attack] = &[
         ],
     ),
     (
+        "migration: deferred key that does not hold at its end",
+        &["INSERT INTO promises VALUES (1, 4711)"],
+    ),
+    (
         "migration: NUL",
         &[
             "CREATE TABLE a (x)\0",
