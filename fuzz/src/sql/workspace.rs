@@ -289,7 +289,7 @@ fn store(path: &Path) -> BusinessStore {
     let some = |value| NonZeroU32::new(value).expect("it is not zero");
     let limits = SqlLimits {
         sql_millis: some(40),
-        install_millis: some(200),
+        install_millis: some(2_000),
         rows_per_query: some(1000),
         workspace_bytes: NonZeroU64::new(8 << 20).expect("it is not zero"),
         ..SqlLimits::standard()
