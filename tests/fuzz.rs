@@ -92,6 +92,7 @@ fn whatever_is_drawn_from_the_grammar_stays_confined() {
             lost,
             constraint,
             failed,
+            migrated,
         } = sql::sql(&drawn(seed));
         all.run += run;
         all.denied += denied;
@@ -99,6 +100,7 @@ fn whatever_is_drawn_from_the_grammar_stays_confined() {
         all.lost += lost;
         all.constraint += constraint;
         all.failed += failed;
+        all.migrated += migrated;
         if std::time::Instant::now() > end {
             break;
         }
@@ -113,6 +115,7 @@ fn whatever_is_drawn_from_the_grammar_stays_confined() {
             all.lost,
             all.constraint,
             all.failed,
+            all.migrated,
         ] {
             assert!(count > 0, "{all:?}");
         }

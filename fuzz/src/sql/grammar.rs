@@ -1,6 +1,8 @@
 //! From bytes to calls of a plugin with statements. Each byte is a choice, and behind the last one all choices are the
 //! first: every input ends.
 
+mod definitions;
+
 use super::{
     super::core::{contract::Effect, ports::business::SqlValue},
     vocabulary::{
@@ -18,6 +20,8 @@ pub(super) struct Call {
     pub(super) plugin: &'static str,
     /// None: a read outside any operation.
     pub(super) effect: Option<Effect>,
+    /// Applied before the call, each as a migration.
+    pub(super) migrations: Vec<String>,
     pub(super) statements: Vec<Statement>,
 }
 
@@ -48,10 +52,15 @@ impl<'a> Grammar<'a> {
                 6 => ("p", Some(Effect::Read)),
                 _ => ("q", Some(Effect::Write)),
             };
+            let migrations = match self.below(6) {
+                5 if plugin == "p" => (0..=self.below(3)).map(|_| self.script()).collect(),
+                _ => Vec::new(),
+            };
             let statements = (0..=self.below(6)).map(|_| self.statement()).collect();
             calls.push(Call {
                 plugin,
                 effect,
+                migrations,
                 statements,
             });
         }
@@ -90,7 +99,7 @@ impl<'a> Grammar<'a> {
         }
         let mut parameters = Vec::new();
         // What fits, mostly.
-        let wanted = text.matches('?').count().min(4);
+        let wanted = text.matches(['?', '$', '@', '#']).count().min(4);
         let count = if self.seldom() { self.below(5) } else { wanted };
         for _ in 0..count {
             parameters.push(self.value());
@@ -233,6 +242,15 @@ impl<'a> Grammar<'a> {
                     "RAISE(IGNORE)",
                     "(1, 2)",
                     "?300",
+                    "$a(')",
+                    "coalesce(@b('), 1)",
+                    ":c(\")",
+                    "#d(--)",
+                    "$e::f(/*)",
+                    "$::g(`)",
+                    "?1wharf_ledger",
+                    "x'00''wharf_ledger'",
+                    "$h",
                 ])
                 .to_owned(),
         })
@@ -369,9 +387,15 @@ impl<'a> Grammar<'a> {
         } else {
             format!("{left} {sides} {right} USING ({column})")
         };
-        match self.below(4) {
+        match self.below(6) {
             0 => format!("SELECT count(*) FROM {joined}"),
             1 => format!("SELECT * FROM {joined}"),
+            // What is not used, SQLite may leave out.
+            2 => format!("SELECT 1 AS one FROM {joined}"),
+            // What stands between the two is a text for whoever does not know where these parameters end.
+            3 => format!(
+                "SELECT {column} || coalesce($a('), '') FROM {joined} WHERE coalesce($b('), 1)"
+            ),
             _ => format!("SELECT {column} FROM {joined}"),
         }
     }
@@ -489,30 +513,6 @@ impl<'a> Grammar<'a> {
             1 => format!(" RETURNING {}", self.list(Self::expression)),
             2 => " RETURNING *".to_owned(),
             _ => String::new(),
-        }
-    }
-
-    fn create(&mut self) -> String {
-        let temp = self.of_list(&["", "TEMP ", "TEMPORARY "]);
-        let table = self.table();
-        match self.below(6) {
-            0 => format!("CREATE {temp}TABLE {table} ({})", self.list(Self::column)),
-            1 => format!("CREATE {temp}TABLE more AS {}", self.select()),
-            2 => format!("CREATE {temp}VIEW {table} AS {}", self.select()),
-            3 => format!(
-                "CREATE {temp}TRIGGER more AFTER INSERT ON {table} BEGIN {}; {}; END",
-                self.insert(),
-                self.delete()
-            ),
-            4 => format!(
-                "CREATE {temp}TRIGGER more INSTEAD OF UPDATE ON {table} BEGIN {}; END",
-                self.update()
-            ),
-            _ => format!(
-                "CREATE INDEX {}more ON {table} ({})",
-                self.schema(),
-                self.expression()
-            ),
         }
     }
 

@@ -22,7 +22,7 @@ use super::{
             journal::Position,
         },
     },
-    words::{digest::Digest, json::JsonText},
+    words::{digest::Digest, error::Error, json::JsonText},
 };
 
 /// Where a statement that got out would put a file.
@@ -36,6 +36,13 @@ const ENDS: [&str; 7] = [
     "sql-transaction-ended",
     "workspace-full",
     "trial-ends",
+];
+/// How a migration may end that was not applied.
+const REFUSED: [&str; 4] = [
+    "plugin-script-failed",
+    "plugin-script-limit",
+    "plugin-script-refused",
+    "workspace-full",
 ];
 /// Bytes by which the process may grow: SQLite's own limit and some.
 const GROWTH: u64 = 512 << 20;
@@ -55,6 +62,8 @@ pub struct Tally {
     pub constraint: u64,
     /// Not SQL, or not for this schema.
     pub failed: u64,
+    /// Migrations that were applied.
+    pub migrated: u64,
 }
 
 /// The bytes choose from the grammar, which makes calls of them; see the module.
@@ -63,8 +72,11 @@ pub fn sql(data: &[u8]) -> Tally {
     let calls = Grammar::of(data).calls();
     let told = Told(&calls);
     let before = resident_bytes();
-    let workspace = Workspace::new();
+    let mut workspace = Workspace::new();
     for (number, call) in calls.iter().enumerate() {
+        for script in &call.migrations {
+            tally.migrated(workspace.migrate(script));
+        }
         match call.effect {
             None => read(&workspace, call, &mut tally),
             Some(effect) => {
@@ -73,12 +85,22 @@ pub fn sql(data: &[u8]) -> Tally {
             }
         }
     }
+    // Whatever a plugin made of its own tables, another one's migrations and calls go on.
+    workspace.migrate_others();
+    let (plugin, text) = if workspace.is_migrated() {
+        ("q", "INSERT INTO others VALUES ('honest')")
+    } else {
+        (
+            "p",
+            "INSERT INTO counters VALUES ('honest', 1) ON CONFLICT (name) DO UPDATE SET value = 1",
+        )
+    };
     let honest = Call {
-        plugin: "p",
+        plugin,
         effect: Some(Effect::Write),
+        migrations: vec![],
         statements: vec![Statement {
-            text: "INSERT INTO counters VALUES ('honest', 1) ON CONFLICT (name) DO UPDATE SET value = 1"
-                .to_owned(),
+            text: text.to_owned(),
             parameters: vec![],
         }],
     };
@@ -98,6 +120,13 @@ pub fn sql(data: &[u8]) -> Tally {
 }
 
 impl Tally {
+    fn migrated(&mut self, result: Result<(), Error>) {
+        match result {
+            Ok(()) => self.migrated += 1,
+            Err(error) => assert!(REFUSED.contains(&error.code()), "{error:?}"),
+        }
+    }
+
     fn count(&mut self, result: &Result<(), SqlFault>) {
         *match result {
             Ok(()) => &mut self.run,
@@ -119,6 +148,9 @@ impl Drop for Told<'_> {
         if thread::panicking() {
             for call in self.0 {
                 println!("{} {:?}", call.plugin, call.effect);
+                for script in &call.migrations {
+                    println!("  migration {script:?}");
+                }
                 for statement in &call.statements {
                     println!("  {:?} {:?}", statement.text, statement.parameters);
                 }

@@ -49,6 +49,9 @@ pub(super) const TABLES: &[&str] = &[
     "react",
 ];
 
+/// What a migration may call something, and what it may not.
+pub(super) const NEW: &[&str] = &["n1", "n2", "items", "others", "c0", "glimpse", "wharf_n"];
+
 pub(super) const TABLE_FUNCTIONS: &[&str] = &[
     "json_each('[1, 2, 3]')",
     "json_tree('{\"a\": [1]}')",
@@ -449,6 +452,10 @@ pub(super) const TOKENS: &[&str] = &[
     ":a",
     "@b",
     "$c",
+    "$d(')",
+    "@e(--)",
+    "#f",
+    "::",
     "?999",
     "--",
     "/*",

@@ -40,6 +40,7 @@ const TABLES_OF_P: &str = "
     CREATE VIEW small_items AS SELECT id, name FROM items WHERE n < 10;
     CREATE VIEW smaller_items AS SELECT id, name FROM small_items AS s WHERE s.id < 5;
 ";
+const TABLES_OF_Q: &str = "CREATE TABLE others (x); CREATE VIEW glimpse AS SELECT x FROM others;";
 const SEED_OF_P: &str = "
     INSERT INTO items (name, n, body) VALUES ('a', 1, '{\"tags\": [1]}'), ('b', 2, NULL), ('c', 30, 'text');
     INSERT INTO counters VALUES ('a', 1), ('b', 2);
@@ -56,6 +57,8 @@ pub(super) struct Workspace {
     pub(super) store: BusinessStore,
     outside: Connection,
     folder: TempDir,
+    /// Of `p`, those that were applied.
+    migrations: Vec<Migration>,
 }
 
 /// What somebody else sees of the database.
@@ -75,6 +78,83 @@ impl Workspace {
             outside: open::read_write(&path, Duration::ZERO, |_| Ok(()))
                 .expect("another connection fits"),
             folder,
+            migrations: vec![migration(1, TABLES_OF_P)],
+        }
+    }
+
+    /// Applies a migration of `p`, which changes nothing but what is `p`'s, or nothing at all.
+    pub(super) fn migrate(&mut self, script: &str) -> Result<(), Error> {
+        let before = self.all();
+        let mut list = self.migrations.clone();
+        let version = u32::try_from(list.len()).expect("there are few") + 1;
+        list.push(migration(version, script));
+        let plugin = "p".parse().expect("it is a name");
+        let at = jiff::Timestamp::UNIX_EPOCH;
+        if let Err(error) = self.store.install(&plugin, &list, at) {
+            assert_eq!(self.all(), before, "{error:?}");
+            return Err(error);
+        }
+        self.migrations = list;
+        let after = self.all();
+        let is_shared = |name: &str| {
+            [
+                "sqlite_schema",
+                "sqlite_sequence",
+                "wharf_plugin_migrations",
+                "wharf_tables",
+            ]
+            .contains(&name)
+        };
+        let of_others = |seen: &Seen| -> State {
+            let mut state = seen.state.clone();
+            state.retain(|name, _| {
+                name == "others" || (name.starts_with("wharf_") && !is_shared(name))
+            });
+            state
+        };
+        assert_eq!(of_others(&after), of_others(&before), "{script}");
+        self.assert_nothing_copied(&after.state);
+        Ok(())
+    }
+
+    /// Migrations of the other plugin, at which SQLite looks at everything that there is.
+    pub(super) fn migrate_others(&self) {
+        let plugin = "q".parse().expect("it is a name");
+        let list = [
+            migration(1, TABLES_OF_Q),
+            migration(
+                2,
+                "ALTER TABLE others RENAME COLUMN x TO y; ALTER TABLE others RENAME TO theirs; ALTER TABLE theirs RENAME TO others;",
+            ),
+        ];
+        let result = self
+            .store
+            .install(&plugin, &list, jiff::Timestamp::UNIX_EPOCH);
+        result.expect("another plugin's migration is applied");
+    }
+
+    /// Whether `p` has other tables than at first.
+    pub(super) fn is_migrated(&self) -> bool {
+        self.migrations.len() > 1
+    }
+
+    /// The tables and views of a plugin.
+    fn owned_by(&self, plugin: &str) -> Vec<String> {
+        self.outside
+            .prepare(
+                "SELECT name FROM wharf_tables WHERE plugin = ?1 UNION SELECT 'sqlite_sequence'",
+            )
+            .and_then(|mut names| names.query_map([plugin], |row| row.get(0))?.collect())
+            .expect("the host's tables can be read")
+    }
+
+    fn assert_nothing_copied(&self, state: &State) {
+        let own = self.owned_by("p");
+        for (name, rows) in state.iter().filter(|(name, _)| own.contains(name)) {
+            for row in rows {
+                let is_foreign = row.contains(CANARY_OF_HOST) || row.contains(CANARY_OF_OTHERS);
+                assert!(!is_foreign, "{name}: {row}");
+            }
         }
     }
 
@@ -124,14 +204,12 @@ impl Workspace {
     pub(super) fn assert_done(&self, before: &Seen, operation: &Operation) {
         let after = self.all().state;
         let mut before = before.state.clone();
-        let own: &[&str] = match operation.plugin.as_str() {
-            "p" => &["items", "counters", "parts", "later", "sqlite_sequence"],
-            _ => &["others"],
-        };
+        let own = self.owned_by(operation.plugin.as_str());
+        self.assert_nothing_copied(&after);
         assert!(before.keys().eq(after.keys()));
         for (name, rows) in after {
             let mut old = before.remove(&name).unwrap_or_default();
-            if own.contains(&name.as_str()) {
+            if own.contains(&name) {
                 continue;
             }
             if name == "wharf_ledger" || name == "wharf_anchors" {
@@ -173,21 +251,18 @@ fn template() -> Result<Vec<u8>, Error> {
         ("p", TABLES_OF_P.to_owned(), SEED_OF_P.to_owned()),
         (
             "q",
-            "CREATE TABLE others (x)".to_owned(),
+            TABLES_OF_Q.to_owned(),
             format!("INSERT INTO others VALUES ('{CANARY_OF_OTHERS}')"),
         ),
     ] {
         let plugin = plugin.parse().expect("it is a name");
-        let migration = Migration {
-            version: 1,
-            sql: tables,
-        };
-        store.install(&plugin, &[migration], at)?;
+        store.install(&plugin, &[migration(1, &tables)], at)?;
         store.seed(&plugin, &seed, at)?;
     }
     let honest = Call {
         plugin: "p",
         effect: Some(Effect::Write),
+        migrations: vec![],
         statements: vec![],
     };
     let mut first = operation(&honest, 1000, Effect::Write);
@@ -203,10 +278,18 @@ fn template() -> Result<Vec<u8>, Error> {
     Ok(fs::read(&path).expect("the database was closed"))
 }
 
+fn migration(version: u32, sql: &str) -> Migration {
+    Migration {
+        version,
+        sql: sql.to_owned(),
+    }
+}
+
 fn store(path: &Path) -> BusinessStore {
     let some = |value| NonZeroU32::new(value).expect("it is not zero");
     let limits = SqlLimits {
         sql_millis: some(40),
+        install_millis: some(2_000),
         rows_per_query: some(1000),
         workspace_bytes: NonZeroU64::new(8 << 20).expect("it is not zero"),
         ..SqlLimits::standard()

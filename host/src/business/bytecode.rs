@@ -9,104 +9,136 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, types::ValueRef};
 
-use super::{
-    confinement::{Gate, May},
-    functions, statements,
-};
+use super::{confinement::Gate, functions};
 
 /// The root pages of what a plugin's statements may open, in the main database.
 #[derive(Debug, Default)]
 pub(super) struct Pages {
     /// Its tables and their indexes.
-    pub(super) own: HashSet<i64>,
+    own: HashSet<i64>,
     /// The counters of `AUTOINCREMENT`, which SQLite keeps in one table for everybody.
-    pub(super) sequence: Option<i64>,
+    counters: Option<i64>,
 }
+
+/// A root page and the table that it belongs to, in lower case.
+pub(super) type Root = (String, i64);
 
 impl Pages {
-    /// Reads those of the tables that `is_own` says are, by their names in lower case. In the host's phase.
-    pub(super) fn read(
-        connection: &Connection,
-        is_own: impl Fn(&str) -> bool,
-    ) -> Result<Self, rusqlite::Error> {
-        let mut pages = Self::default();
-        for (table, page) in roots(connection)? {
-            pages.add(&table, page, is_own(&table));
+    /// Those of the tables that `is_own` says are, by their names in lower case.
+    pub(super) fn of(roots: &[Root], is_own: impl Fn(&str) -> bool) -> Self {
+        let own = roots.iter().filter(|(table, _)| is_own(table));
+        let counters = roots.iter().find(|(table, _)| table == "sqlite_sequence");
+        Self {
+            own: own.map(|(_, page)| *page).collect(),
+            counters: counters.map(|(_, page)| *page),
         }
-        Ok(pages)
-    }
-
-    /// Adds the root page of a table, or of an index of it.
-    pub(super) fn add(&mut self, table: &str, page: i64, is_own: bool) {
-        if is_own {
-            self.own.insert(page);
-        } else if table == "sqlite_sequence" {
-            self.sequence = Some(page);
-        }
-    }
-
-    fn may_open(&self, page: i64, may: May) -> bool {
-        self.own.contains(&page) || (may != May::Read && self.sequence == Some(page))
     }
 }
 
-/// Each table with a root page of its own or of an index, the table's name in lower case.
-pub(super) fn roots(connection: &Connection) -> Result<Vec<(String, i64)>, rusqlite::Error> {
+/// The root pages of all tables and indexes. In the host's phase.
+pub(super) fn roots(connection: &Connection) -> Result<Vec<Root>, rusqlite::Error> {
     connection
         .prepare("SELECT lower(tbl_name), rootpage FROM sqlite_schema WHERE rootpage > 0")?
         .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect()
 }
 
-/// Why a statement that the authorizer let pass may not run: a name in its text, or an instruction of its program. In the
-/// plugin's phase; the statement is compiled once more, and not run.
+/// Why a statement on rows that the authorizer let pass may not run. In the plugin's phase; the statement is compiled once
+/// more, and not run.
 pub(super) fn refusal(
     connection: &Connection,
     gate: &Gate,
     sql: &str,
     pages: &Pages,
-    may: May,
 ) -> Result<Option<String>, rusqlite::Error> {
-    match statements::hidden_name(sql) {
-        Some(refusal) => Ok(Some(refusal)),
-        None => of_program(connection, gate, sql, pages, may),
+    let mut calls = Calls::default();
+    let program = program(connection, gate, sql)?;
+    for (at, instruction) in program.iter().enumerate() {
+        let refusal = match instruction.verdict(pages) {
+            Verdict::Allowed => None,
+            Verdict::Calls(name) => calls.refusal(name),
+            Verdict::Computes => calls.bear(1),
+            Verdict::Counters if is_of_counters(&program[at..]) => None,
+            Verdict::MadeUp if is_of_json(connection, gate, &instruction.p4)? => None,
+            Verdict::Counters | Verdict::MadeUp | Verdict::Foreign => {
+                Some("the statement uses a table that is not the plugin's own".to_owned())
+            }
+            Verdict::Unknown => Some(format!(
+                "the statement needs the instruction {}, which may not be used here",
+                instruction.opcode
+            )),
+        };
+        if refusal.is_some() {
+            return Ok(refusal);
+        }
     }
+    Ok(None)
 }
 
-/// The part of [`refusal`] that rests on the program alone.
-pub(super) fn of_program(
+/// Why a definition may not run: what it calls by itself, to fill an index or to empty a table. Expressions that the
+/// authorizer was asked about once may have been copied.
+pub(super) fn calls(
     connection: &Connection,
     gate: &Gate,
     sql: &str,
-    pages: &Pages,
-    may: May,
 ) -> Result<Option<String>, rusqlite::Error> {
-    let mut weight = 0;
-    for instruction in program(connection, gate, sql)? {
-        let refusal = match instruction.verdict(pages, may) {
-            Verdict::Allowed => continue,
-            Verdict::Calls(name) => {
-                weight += functions::weight(name);
-                if !functions::is_allowed(name) {
-                    format!("the function {name} may not be called")
-                } else if weight > functions::HEAVIEST {
-                    "the statement calls too many functions".to_owned()
-                } else {
-                    continue;
-                }
-            }
-            Verdict::MadeUp if is_of_json(connection, gate, &instruction.p4)? => continue,
-            Verdict::MadeUp | Verdict::Foreign => {
-                "the statement uses a table that is not the plugin's own".to_owned()
-            }
-            Verdict::Unknown => format!(
-                "the statement needs the instruction {}, which may not be used here",
-                instruction.opcode
-            ),
-        };
-        return Ok(Some(refusal));
+    let mut calls = Calls::default();
+    let program = program(connection, gate, sql)?;
+    Ok(program
+        .iter()
+        .find_map(|instruction| match instruction.verdict(&Pages::default()) {
+            Verdict::Calls(name) => calls.refusal(name),
+            Verdict::Computes => calls.bear(1),
+            _ => None,
+        }))
+}
+
+/// The functions in a program so far.
+#[derive(Default)]
+struct Calls {
+    weight: u32,
+}
+
+impl Calls {
+    fn refusal(&mut self, name: &str) -> Option<String> {
+        if functions::is_allowed(name) {
+            self.bear(functions::weight(name))
+        } else {
+            Some(format!("the function {name} may not be called"))
+        }
     }
-    Ok(None)
+
+    fn bear(&mut self, weight: u32) -> Option<String> {
+        self.weight += weight;
+        (self.weight > functions::HEAVIEST).then(|| functions::TOO_HEAVY.to_owned())
+    }
+}
+
+/// Whether a program begins by opening the counters of `AUTOINCREMENT` as an insertion does: to look up the one of its
+/// table, or to write it back, and at once to close them. A table in a `FROM` is opened with the same instruction, and
+/// what follows is another.
+fn is_of_counters(program: &[Instruction]) -> bool {
+    const READ: [&str; 14] = [
+        "OpenRead", "String8", "Null", "Rewind", "Column", "Ne", "Rowid", "Column", "AddImm",
+        "Copy", "Goto", "Next", "Integer", "Close",
+    ];
+    const WRITE: [&str; 6] = [
+        "OpenWrite",
+        "NotNull",
+        "NewRowid",
+        "MakeRecord",
+        "Insert",
+        "Close",
+    ];
+    let is = |opcodes: &[&str]| {
+        opcodes.len() <= program.len()
+            && opcodes
+                .iter()
+                .zip(program)
+                .all(|(opcode, instruction)| instruction.opcode == *opcode)
+            && program[opcodes.len() - 1].p1 == program[0].p1
+    };
+    is(&READ) || is(&WRITE)
 }
 
 /// One line of `EXPLAIN`; see "The SQLite Bytecode Engine".
@@ -122,8 +154,12 @@ struct Instruction {
 /// What an instruction is for a plugin.
 enum Verdict<'a> {
     Allowed,
+    /// Does with values what takes as long as their texts are.
+    Computes,
     /// Calls a function.
     Calls(&'a str),
+    /// Opens the counters of `AUTOINCREMENT`.
+    Counters,
     /// Opens a table that a module makes up.
     MadeUp,
     /// Opens a table or an index that is none of those which may be opened.
@@ -136,18 +172,18 @@ enum Verdict<'a> {
 const PAGE_IN_REGISTER: i64 = 0x10;
 
 impl Instruction {
-    fn verdict(&self, pages: &Pages, may: May) -> Verdict<'_> {
-        let opens = |page, database| {
-            if database == 0 && pages.may_open(page, may) {
-                Verdict::Allowed
-            } else {
-                Verdict::Foreign
-            }
+    fn verdict(&self, pages: &Pages) -> Verdict<'_> {
+        let opens = |page, database| match database {
+            0 if pages.own.contains(&page) => Verdict::Allowed,
+            0 if pages.counters == Some(page) => Verdict::Counters,
+            _ => Verdict::Foreign,
         };
         match self.opcode.as_str() {
             "OpenRead" | "OpenWrite" | "ReopenIdx" if self.p5 & PAGE_IN_REGISTER == 0 => {
                 opens(self.p2, self.p3)
             }
+            // Of the counters, this would be all of them.
+            "Clear" if pages.counters == Some(self.p1) => Verdict::Foreign,
             "Clear" => opens(self.p1, self.p2),
             "VOpen" => Verdict::MadeUp,
             // Tables in memory that the statement fills itself, and cursors on them.
@@ -155,6 +191,9 @@ impl Instruction {
             "VFilter" | "VColumn" | "VNext" | "VInitIn" => Verdict::Allowed,
             "Function" | "PureFunc" | "AggStep" | "AggStep1" | "AggInverse" | "AggValue"
             | "AggFinal" => Verdict::Calls(self.p4.split('(').next().unwrap_or_default()),
+            "Add" | "Subtract" | "Multiply" | "Divide" | "Remainder" | "BitAnd" | "BitOr"
+            | "BitNot" | "ShiftLeft" | "ShiftRight" | "Concat" | "Cast" | "Eq" | "Ne" | "Lt"
+            | "Le" | "Gt" | "Ge" => Verdict::Computes,
             // Changes of the schema and of the file, transactions, and any way to open that is not known above.
             "AutoCommit" | "Savepoint" | "Destroy" | "CreateBtree" | "SqlExec" | "ParseSchema"
             | "LoadAnalysis" | "DropTable" | "DropIndex" | "DropTrigger" | "SetCookie"

@@ -7,21 +7,66 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::bytecode::{Pages, roots};
+use super::{
+    bytecode::{Pages, roots},
+    own_schema::{OwnSchema, definitions},
+};
 
 /// The names of one state of the schema. Lower case throughout: SQLite compares names without case.
 #[derive(Debug)]
 pub(super) struct Catalog {
     /// SQLite's counter of schema changes that this was read at.
     version: i64,
-    /// Everything that a name in a `FROM` could stand for, common table expressions aside.
-    objects: Arc<HashSet<String>>,
-    /// Whether a table or view is called like a table-valued function that a plugin may use.
+    objects: Arc<Objects>,
+    plugins: HashMap<String, Owned>,
+}
+
+/// What is a plugin's.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Owned {
+    /// Its tables and views.
+    pub(super) names: Arc<HashSet<String>>,
+    /// What it may open.
+    pub(super) pages: Arc<Pages>,
+    /// The same as a database of its own.
+    pub(super) schema: Arc<OwnSchema>,
+}
+
+/// Everything that a name in a `FROM` could stand for, common table expressions aside.
+#[derive(Debug, Default)]
+pub(super) struct Objects {
+    names: HashSet<String>,
+    /// Whether one of the schema is called like a table-valued function that a plugin may use.
     is_shadowed: bool,
-    /// The tables and views of each plugin.
-    owned: HashMap<String, Arc<HashSet<String>>>,
-    /// What each plugin may open.
-    pages: HashMap<String, Arc<Pages>>,
+}
+
+impl Objects {
+    /// In the host's phase.
+    pub(super) fn read(connection: &Connection) -> Result<Self, rusqlite::Error> {
+        let names = |sql| {
+            connection
+                .prepare_cached(sql)?
+                .query_map((), |row| row.get(0))?
+                .collect::<Result<HashSet<String>, rusqlite::Error>>()
+        };
+        let mut all = names("SELECT lower(name) FROM sqlite_schema")?;
+        let is_shadowed = all.contains("json_each") || all.contains("json_tree");
+        all.extend(names("SELECT lower(name) FROM pragma_module_list")?);
+        Ok(Self {
+            names: all,
+            is_shadowed,
+        })
+    }
+
+    /// Whether anything has the name, which is in lower case.
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Whether a table or view is called `json_each` or `json_tree`.
+    pub(super) const fn shadow_json(&self) -> bool {
+        self.is_shadowed
+    }
 }
 
 impl Catalog {
@@ -42,63 +87,39 @@ impl Catalog {
     }
 
     fn read(connection: &Connection, version: i64) -> Result<Self, rusqlite::Error> {
-        let objects: HashSet<String> = connection
-            .prepare(
-                "SELECT lower(name) FROM sqlite_schema UNION SELECT lower(name) FROM pragma_module_list",
-            )?
-            .query_map((), |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
-        let mut owned: HashMap<String, HashSet<String>> = HashMap::new();
+        let mut names: HashMap<String, HashSet<String>> = HashMap::new();
         let mut rows = connection.prepare("SELECT plugin, lower(name) FROM wharf_tables")?;
         let mut rows = rows.query(())?;
         while let Some(row) = rows.next()? {
-            owned.entry(row.get(0)?).or_default().insert(row.get(1)?);
+            names.entry(row.get(0)?).or_default().insert(row.get(1)?);
         }
-        let roots = roots(connection)?;
-        let mut pages = HashMap::new();
-        for (plugin, names) in &owned {
-            let mut own = Pages::default();
-            for (table, page) in &roots {
-                own.add(table, *page, names.contains(table));
-            }
-            pages.insert(plugin.clone(), Arc::new(own));
-        }
-        let is_shadowed = connection
-            .prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE lower(name) IN ('json_each', 'json_tree'))")?
-            .query_row((), |row| row.get(0))?;
+        let (roots, definitions) = (roots(connection)?, definitions(connection)?);
+        let owned = |(plugin, names): (String, HashSet<String>)| {
+            let owned = Owned {
+                pages: Arc::new(Pages::of(&roots, |table| names.contains(table))),
+                schema: Arc::new(OwnSchema::of(&definitions, |table| names.contains(table))),
+                names: Arc::new(names),
+            };
+            (plugin, owned)
+        };
         Ok(Self {
-            is_shadowed,
-            pages,
             version,
-            objects: Arc::new(objects),
-            owned: owned
-                .into_iter()
-                .map(|(plugin, names)| (plugin, Arc::new(names)))
-                .collect(),
+            objects: Arc::new(Objects::read(connection)?),
+            plugins: names.into_iter().map(owned).collect(),
         })
     }
 
-    /// The plugin's tables and views.
-    pub(super) fn owned_by(&self, plugin: &str) -> Arc<HashSet<String>> {
-        self.owned.get(plugin).cloned().unwrap_or_default()
-    }
-
-    /// What the plugin's statements may open.
-    pub(super) fn pages_of(&self, plugin: &str) -> Arc<Pages> {
-        self.pages.get(plugin).cloned().unwrap_or_default()
-    }
-
-    /// Whether a table or view is called `json_each` or `json_tree`.
-    pub(super) const fn is_shadowed(&self) -> bool {
-        self.is_shadowed
+    /// What is the plugin's.
+    pub(super) fn owned_by(&self, plugin: &str) -> Owned {
+        self.plugins.get(plugin).cloned().unwrap_or_default()
     }
 
     /// One of the plugin's tables and views that its migrations created and that is gone: what a plugin makes of that would
     /// be taken for the state of its business.
     pub(super) fn lost_by(&self, plugin: &str) -> Option<&str> {
-        let mut owned = self.owned.get(plugin)?.iter();
+        let mut owned = self.plugins.get(plugin)?.names.iter();
         owned
-            .find(|name| !self.objects.contains(*name))
+            .find(|name| !self.objects.contains(name))
             .map(String::as_str)
     }
 
@@ -108,7 +129,7 @@ impl Catalog {
     }
 
     /// Everything that a name could stand for.
-    pub(super) fn objects(&self) -> Arc<HashSet<String>> {
+    pub(super) fn objects(&self) -> Arc<Objects> {
         Arc::clone(&self.objects)
     }
 }

@@ -10,7 +10,6 @@
 //! statement (`plugin_sql`), and the commit hook turns what would then be committed into a rollback.
 
 use std::{
-    collections::HashSet,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering},
@@ -24,7 +23,10 @@ use rusqlite::{
     limits::Limit,
 };
 
-use super::{bytecode::Pages, catalog::is_reserved, functions, search};
+use super::{
+    catalog::{Objects, Owned, is_reserved},
+    functions, search,
+};
 
 /// Who is at work on the connection.
 #[derive(Debug, Clone)]
@@ -38,14 +40,10 @@ pub(super) enum Phase {
 /// What a plugin's statement may do.
 #[derive(Debug, Clone)]
 pub(super) struct Rules {
-    /// Its tables and views, in lower case.
-    pub(super) own: Arc<HashSet<String>>,
-    /// Everything else that a name could stand for, in lower case.
-    pub(super) objects: Arc<HashSet<String>>,
-    /// The root pages of what it may open.
-    pub(super) pages: Arc<Pages>,
-    /// Whether a table or view is called `json_each` or `json_tree`.
-    pub(super) is_shadowed: bool,
+    /// What is the plugin's.
+    pub(super) own: Owned,
+    /// Everything else that a name could stand for.
+    pub(super) objects: Arc<Objects>,
     /// The state of the schema that all of these were read from.
     pub(super) version: i64,
     /// Beyond reading.
@@ -166,7 +164,7 @@ impl Gate {
         };
         let weight = functions::weight(function_name);
         if self.weight.fetch_add(weight, Ordering::Relaxed) + weight > functions::HEAVIEST {
-            return Err("the statement calls too many functions".into());
+            return Err(functions::TOO_HEAVY.into());
         }
         Ok(())
     }
@@ -219,11 +217,16 @@ pub(super) fn narrow(
     sql_bytes: i32,
     instructions: i32,
 ) -> Result<Vec<(Limit, i32)>, rusqlite::Error> {
+    let value_bytes = i32::try_from(value_bytes).unwrap_or(i32::MAX);
+    limits(value_bytes, sql_bytes, instructions)
+        .into_iter()
+        .map(|(limit, value)| Ok((limit, connection.set_limit(limit, value)?)))
+        .collect()
+}
+
+const fn limits(value_bytes: i32, sql_bytes: i32, instructions: i32) -> [(Limit, i32); 12] {
     [
-        (
-            Limit::SQLITE_LIMIT_LENGTH,
-            i32::try_from(value_bytes).unwrap_or(i32::MAX),
-        ),
+        (Limit::SQLITE_LIMIT_LENGTH, value_bytes),
         (Limit::SQLITE_LIMIT_SQL_LENGTH, sql_bytes),
         (Limit::SQLITE_LIMIT_ATTACHED, 0),
         (Limit::SQLITE_LIMIT_COLUMN, 128),
@@ -236,9 +239,22 @@ pub(super) fn narrow(
         (Limit::SQLITE_LIMIT_VDBE_OP, instructions),
         (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
-    .into_iter()
-    .map(|(limit, value)| Ok((limit, connection.set_limit(limit, value)?)))
-    .collect()
+}
+
+/// What a statement is told that SQLite has no memory to compile: so it says as well where only the number of instructions
+/// is bounded.
+pub(super) const TOO_LARGE: &str = "the statement is too large: it compiles to more instructions than one may have, or needs too much \
+     memory; split it, into fewer rows for instance";
+
+/// Gives a connection the limits that another one has.
+pub(super) fn narrow_like(
+    connection: &Connection,
+    like: &Connection,
+) -> Result<(), rusqlite::Error> {
+    for (limit, _) in limits(0, 0, 0) {
+        connection.set_limit(limit, like.limit(limit)?)?;
+    }
+    Ok(())
 }
 
 /// Gives the host its limits back.
@@ -292,7 +308,7 @@ impl Rules {
     }
 
     fn owns(&self, name: &str) -> bool {
-        self.own.contains(name) || self.own.contains(&name.to_ascii_lowercase())
+        self.own.names.contains(name) || self.own.names.contains(&name.to_ascii_lowercase())
     }
 
     fn defines(&self) -> bool {
@@ -315,7 +331,7 @@ impl Rules {
         if self.may == May::Alter && name == "pragma_quick_check" {
             return Ok(());
         }
-        if !self.is_shadowed && (name == "json_each" || name == "json_tree") {
+        if !self.objects.shadow_json() && (name == "json_each" || name == "json_tree") {
             return Ok(());
         }
         // A common table expression of which no column is used, as in `SELECT count(*) FROM cte`, is reported like a

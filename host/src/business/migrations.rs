@@ -56,13 +56,13 @@ impl BusinessStore {
                     version: u32::try_from(done).unwrap_or(u32::MAX),
                 });
             };
-            Script {
+            let script = Script {
                 plugin,
                 what: format!("migration {}", migration.version),
                 sql: &migration.sql,
                 allowed: Allowed::Definitions,
-            }
-            .run(connection, self.path(), self.gate(), self.limits())?;
+            };
+            script.run(connection, self.path(), self.gate(), self.limits())?;
             connection
                 .execute(
                     "INSERT INTO wharf_plugin_migrations (plugin, version, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)",
@@ -74,7 +74,9 @@ impl BusinessStore {
                     ),
                 )
                 .map_err(|e| SqliteError::of(self.path(), e))?;
-            transaction.commit()?;
+            transaction
+                .commit()
+                .map_err(|error| script.at_commit(error))?;
             applied += 1;
         }
     }

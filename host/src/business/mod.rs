@@ -10,6 +10,7 @@ pub mod store;
 pub mod error;
 pub mod limits;
 
+mod added_column;
 mod anchors;
 mod bytecode;
 mod catalog;
@@ -18,6 +19,7 @@ mod denials;
 mod functions;
 mod ledger;
 mod migrations;
+mod own_schema;
 mod plugin_sql;
 mod quota;
 mod removal;

@@ -17,13 +17,12 @@ use rusqlite::{
 };
 
 use super::{
-    BusinessError, SqlLimits,
-    bytecode::{self, Pages},
-    confinement::{Gate, May, Phase, Rules, monotonic, narrow, widen},
+    BusinessError, SqlLimits, bytecode,
+    confinement::{Gate, May, Phase, Rules, TOO_LARGE, monotonic, narrow, widen},
     denials::{Caller, Denials},
     quota::Full,
     returned::{Left, collect},
-    statements,
+    statements::{self, Kind},
 };
 use crate::{
     core::ports::business::{RowSet, Sql, SqlFault, SqlValue},
@@ -83,8 +82,9 @@ struct Session {
 /// What a new statement is held against before it runs.
 struct Opens {
     gate: Arc<Gate>,
-    pages: Arc<Pages>,
-    may: May,
+    rules: Rules,
+    /// When its time is over.
+    until: Instant,
 }
 
 /// Why nothing of the transaction may be committed.
@@ -159,8 +159,8 @@ impl PluginSql {
         let key = Key::of(&terms.caller, terms.rules.may);
         let opens = Opens {
             gate: Arc::clone(gate),
-            pages: Arc::clone(&terms.rules.pages),
-            may: terms.rules.may,
+            rules: terms.rules.clone(),
+            until: monotonic(),
         };
         gate.limit_values(terms.limits.value_bytes.get());
         gate.enter(Phase::Plugin(terms.rules));
@@ -247,7 +247,7 @@ impl Session {
             rows: self.rows_per_query,
             bytes: self.bytes_left,
         };
-        let result = self.timed(sql, |connection, key, opens| {
+        let result = self.timed(|connection, key, opens| {
             let statement = prepare(connection, key, opens, sql)?;
             if statement.column_count() == 0 {
                 statement.discard();
@@ -268,7 +268,7 @@ impl Session {
     }
 
     fn execute(&mut self, sql: &str, parameters: &[SqlValue]) -> Result<u64, SqlFault> {
-        self.timed(sql, |connection, key, opens| {
+        self.timed(|connection, key, opens| {
             let statement = prepare(connection, key, opens, sql)?;
             if statement.column_count() != 0 {
                 statement.discard();
@@ -284,7 +284,6 @@ impl Session {
     /// Runs one statement within the time that is left, and looks at what it left behind.
     fn timed<R>(
         &mut self,
-        sql: &str,
         run: impl FnOnce(&Connection, &mut Key, &Opens) -> Result<R, Stop>,
     ) -> Result<R, SqlFault> {
         if let Some(lost) = &self.lost {
@@ -297,6 +296,7 @@ impl Session {
             return Err(out_of_time());
         }
         self.gate.interrupt_at(end);
+        self.opens.until = end;
         let result = run(&self.connection, &mut self.key, &self.opens);
         self.time_left = self
             .time_left
@@ -315,7 +315,7 @@ impl Session {
             Err(Stop::Fault(fault)) => Err(fault),
             // The rows are written already, and what the plugin was told of them is not what happened.
             Err(Stop::TooMuch(reason)) => Err(self.lose(Lost::TooMuch(reason))),
-            Err(Stop::Sqlite(error)) => Err(self.fault(error, sql)),
+            Err(Stop::Sqlite(error)) => Err(self.fault(error)),
         }
     }
 
@@ -346,7 +346,7 @@ impl Session {
         SqlFault::Fatal(SqliteError::of(&self.path, error).into())
     }
 
-    fn fault(&mut self, error: rusqlite::Error, sql: &str) -> SqlFault {
+    fn fault(&mut self, error: rusqlite::Error) -> SqlFault {
         // A statement of which something was refused never ends well.
         if let Some(refusal) = self.gate.take_refusal() {
             return SqlFault::Denied(refusal);
@@ -365,10 +365,6 @@ impl Session {
             _ => match error {
                 rusqlite::Error::MultipleStatement => {
                     SqlFault::Denied("one statement per call".into())
-                }
-                // Refused by SQLite before it asked anybody, as `VACUUM` inside a transaction is.
-                _ if statements::kind(sql) == statements::Kind::Other => {
-                    SqlFault::Denied(OTHER_KIND.into())
                 }
                 rusqlite::Error::SqlInputError { msg, .. }
                 | rusqlite::Error::SqliteFailure(_, Some(msg))
@@ -468,24 +464,39 @@ fn prepare<'c>(
     if sql.contains('\0') {
         return Err(failed("the statement holds a NUL"));
     }
-    let statement = match connection.prepare_cached(key.with(sql)) {
-        Ok(statement) => statement,
-        Err(error) if opens.gate.has_refused() => return Err(error.into()),
-        // What SQLite says of a column or an index that is not there would say something about the table.
-        Err(error) => {
-            return Err(match statements::hidden_name(sql) {
-                Some(refusal) => Stop::Fault(SqlFault::Denied(refusal)),
-                None => error.into(),
-            });
-        }
-    };
+    let prepared = connection.prepare_cached(key.with(sql));
     // One that ran was looked at.
-    if runs(&statement) > 0 {
-        return Ok(statement);
+    if prepared.as_ref().is_ok_and(|kept| runs(kept) > 0) {
+        return Ok(prepared?);
     }
-    let stop = match opens.refusal(connection, sql) {
+    // In the database itself, what a statement is refused first, and whether it is refused or wrong, may depend on what is
+    // not the plugin's. It is told only where that can make no difference.
+    let kind = statements::kind(sql);
+    if let Some(stop) = opens.alone(connection, kind, sql) {
+        opens.gate.take_refusal();
+        prepared.map(CachedStatement::discard).ok();
+        return Err(stop);
+    }
+    let statement = match prepared {
+        Err(error)
+            if kind == Kind::Rows
+                && !opens.gate.has_refused()
+                && error.sqlite_error_code() == Some(ErrorCode::Unknown) =>
+        {
+            return Err(denied(
+                "the statement is about what is not the plugin's own",
+            ));
+        }
+        prepared => prepared?,
+    };
+    let refusal = match kind {
+        Kind::Rows => bytecode::refusal(connection, &opens.gate, sql, &opens.rules.own.pages),
+        // Nothing to do, and so nothing that the authorizer would be asked about.
+        Kind::Other | Kind::None => Ok(Some(OTHER_KIND.into())),
+    };
+    let stop = match refusal {
         Ok(None) => return Ok(statement),
-        Ok(Some(refusal)) => Stop::Fault(SqlFault::Denied(refusal)),
+        Ok(Some(refusal)) => denied(refusal),
         Err(error) => error.into(),
     };
     statement.discard();
@@ -493,16 +504,33 @@ fn prepare<'c>(
 }
 
 impl Opens {
-    fn refusal(
-        &self,
-        connection: &Connection,
-        sql: &str,
-    ) -> Result<Option<String>, rusqlite::Error> {
-        // Some statements have nothing to do, and so nothing that the authorizer would be asked about.
-        if statements::kind(sql) != statements::Kind::Rows {
-            return Ok(Some(OTHER_KIND.into()));
+    /// Why a statement may not run, or what is wrong with it, as if there were nothing but what is the plugin's.
+    fn alone(&self, connection: &Connection, kind: Kind, sql: &str) -> Option<Stop> {
+        let schema = &self.rules.own.schema;
+        let refusal = match kind {
+            Kind::Rows => match statements::refusal(sql) {
+                None => schema.refusal(sql, &self.rules, connection, self.until),
+                refusal => Ok(refusal),
+            },
+            // Whatever is wrong with it besides.
+            Kind::Other => {
+                let rules = Rules {
+                    objects: Arc::default(),
+                    ..self.rules.clone()
+                };
+                let refusal = schema.refusal(sql, &rules, connection, self.until);
+                Ok(refusal.ok().flatten().or(Some(OTHER_KIND.into())))
+            }
+            Kind::None => Ok(None),
+        };
+        match refusal {
+            Ok(None) => None,
+            Ok(Some(refusal)) => Some(denied(refusal)),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OutOfMemory) => {
+                Some(Stop::Fault(SqlFault::Limit(TOO_LARGE.into())))
+            }
+            Err(error) => Some(error.into()),
         }
-        bytecode::refusal(connection, &self.gate, sql, &self.pages, self.may)
     }
 }
 
@@ -558,6 +586,10 @@ fn bind_all(statement: &mut CachedStatement<'_>, parameters: &[SqlValue]) -> Res
 
 pub(super) fn failed(message: impl Into<String>) -> Stop {
     Stop::Fault(SqlFault::Failed(message.into()))
+}
+
+fn denied(reason: impl Into<String>) -> Stop {
+    Stop::Fault(SqlFault::Denied(reason.into()))
 }
 
 fn out_of_time() -> SqlFault {

@@ -14,10 +14,11 @@ use std::{
 use rusqlite::{Connection, ErrorCode, Statement};
 
 use super::{
-    BusinessError, SqlLimits,
-    bytecode::{self, Pages},
-    catalog::is_reserved,
-    confinement::{Gate, May, Phase, Rules, monotonic, narrow, widen},
+    BusinessError, SqlLimits, added_column,
+    bytecode::{self, Pages, roots},
+    catalog::{Objects, Owned, is_reserved},
+    confinement::{Gate, May, Phase, Rules, TOO_LARGE, monotonic, narrow, widen},
+    own_schema::{OwnSchema, definitions},
     quota::Full,
     statements,
 };
@@ -97,6 +98,23 @@ impl Script<'_> {
         result
     }
 
+    /// The error of the commit: what the plugin's tables defer is checked by it.
+    pub(super) fn at_commit(&self, error: SqliteError) -> Error {
+        match error {
+            SqliteError::Statement { source, .. }
+                if source.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) =>
+            {
+                BusinessError::ScriptFailed {
+                    plugin: self.plugin.clone(),
+                    what: self.what.clone(),
+                    source,
+                }
+                .into()
+            }
+            other => other.into(),
+        }
+    }
+
     fn statements(
         &self,
         connection: &Connection,
@@ -105,23 +123,29 @@ impl Script<'_> {
         within: Within,
     ) -> Result<(), Error> {
         let of = |e| SqliteError::of(path, e);
+        // What stands behind it, SQLite would not read.
+        if self.sql.contains('\0') {
+            return Err(self.refused("it holds a NUL".into()));
+        }
         let mut own = owned(connection, self.plugin).map_err(of)?;
         let mut before = schema(connection).map_err(of)?;
+        let mut rules = rules_of(&own, connection).map_err(of)?;
         for statement in statements::split(self.sql) {
-            let may = self.verb(statement)?;
+            rules.may = self.verb(statement)?;
             let confined = Confined {
                 script: self,
                 connection,
                 path,
                 gate,
                 within,
-                rules: rules(&own, &before, connection, may).map_err(of)?,
+                rules: rules.clone(),
             };
             confined.run(statement)?;
-            if may != May::Write {
+            if rules.may != May::Write {
                 let after = schema(connection).map_err(of)?;
                 self.compare(&before, &after, &mut own)?;
                 before = after;
+                rules = rules_of(&own, connection).map_err(of)?;
             }
         }
         if self.allowed == Allowed::Definitions {
@@ -139,17 +163,27 @@ impl Script<'_> {
                     probes.push((May::Write, format!("INSERT INTO \"{name}\" DEFAULT VALUES")));
                 }
                 for (may, probe) in probes {
+                    rules.may = may;
                     let confined = Confined {
                         script: self,
                         connection,
                         path,
                         gate,
                         within,
-                        rules: rules(&own, &before, connection, may).map_err(of)?,
+                        rules: rules.clone(),
                     };
                     confined.prepare(&probe)?;
                 }
             }
+            let confined = Confined {
+                script: self,
+                connection,
+                path,
+                gate,
+                within,
+                rules,
+            };
+            confined.stand_alone()?;
             self.record(connection, &before, &own).map_err(of)?;
         }
         Ok(())
@@ -162,6 +196,7 @@ impl Script<'_> {
             ("ALTER", Allowed::Definitions) => Ok(May::Alter),
             ("CREATE", Allowed::Triggers) => Ok(May::CreateTrigger),
             ("INSERT" | "UPDATE" | "DELETE" | "REPLACE" | "WITH" | "SELECT", _) => Ok(May::Write),
+            ("", _) => Err(self.refused("a statement begins with no word".into())),
             (verb, _) => Err(self.refused(format!("a statement begins with {verb:?}"))),
         }
     }
@@ -279,29 +314,33 @@ impl Confined<'_> {
         statement: &str,
         run: impl FnOnce(Statement<'_>) -> Result<(), rusqlite::Error>,
     ) -> Result<(), Error> {
-        let (pages, may) = (Arc::clone(&self.rules.pages), self.rules.may);
-        self.gate.enter(Phase::Plugin(self.rules));
-        self.gate.interrupt_at(self.within.deadline);
-        let mut hidden = None;
-        let result = self.connection.prepare(statement).and_then(|prepared| {
-            hidden = if matches!(may, May::Read | May::Write) {
-                bytecode::refusal(self.connection, self.gate, statement, &pages, may)?
-            } else {
-                statements::hidden_name(statement)
-            };
-            match hidden {
-                Some(_) => Ok(()),
-                None => run(prepared),
+        let refusal = match self.alone(statement) {
+            Ok(None) => self.confined(statement, run),
+            other => other,
+        };
+        self.told(refusal)
+    }
+
+    /// Whether all that the plugin defined finds what it names among the plugin's own.
+    fn stand_alone(self) -> Result<(), Error> {
+        let missing = self.rules.own.schema.missing(self.within.deadline);
+        self.told(missing.map(|missing| {
+            missing.map(|what| {
+                format!("a definition names what is not there, or is not the plugin's own: {what}")
+            })
+        }))
+    }
+
+    /// The error of a refusal, or of a failure.
+    fn told(&self, refusal: Result<Option<String>, rusqlite::Error>) -> Result<(), Error> {
+        let result = match refusal {
+            Ok(Some(refusal)) => return Err(self.script.refused(refusal)),
+            Ok(None) => Ok(()),
+            Err(rusqlite::Error::SqliteFailure(code, _)) if code.code == ErrorCode::OutOfMemory => {
+                Err(rusqlite::Error::SqliteFailure(code, Some(TOO_LARGE.into())))
             }
-        });
-        if result.is_err() && hidden.is_none() {
-            hidden = statements::hidden_name(statement);
-        }
-        let refusal = self.gate.take_refusal();
-        self.gate.enter(Phase::Host);
-        if let Some(reason) = refusal.as_ref().or(hidden.as_ref()) {
-            return Err(self.script.refused(reason.clone()));
-        }
+            Err(error) => Err(error),
+        };
         let (plugin, what) = (self.script.plugin.clone(), self.script.what.clone());
         match result {
             Err(source) => match source.sqlite_error_code() {
@@ -339,28 +378,66 @@ impl Confined<'_> {
             Ok(()) => Ok(()),
         }
     }
+
+    /// Why the statement may not run, or what is wrong with it, as if there were nothing but what is the plugin's.
+    fn alone(&self, statement: &str) -> Result<Option<String>, rusqlite::Error> {
+        if let Some(refusal) = statements::refusal(statement) {
+            return Ok(Some(refusal));
+        }
+        let until = self.within.deadline;
+        let schema = &self.rules.own.schema;
+        match schema.refusal(statement, &self.rules, self.connection, until)? {
+            None if self.rules.may == May::Alter => {
+                added_column::refusal(statement, &self.rules, self.connection, until)
+            }
+            refusal => Ok(refusal),
+        }
+    }
+
+    /// Runs the statement, or says why it may not.
+    fn confined(
+        &self,
+        statement: &str,
+        run: impl FnOnce(Statement<'_>) -> Result<(), rusqlite::Error>,
+    ) -> Result<Option<String>, rusqlite::Error> {
+        let Self {
+            connection, gate, ..
+        } = *self;
+        gate.enter(Phase::Plugin(self.rules.clone()));
+        gate.interrupt_at(self.within.deadline);
+        let result = connection.prepare(statement).and_then(|prepared| {
+            let refusal = match self.rules.may {
+                May::Read | May::Write => {
+                    bytecode::refusal(connection, gate, statement, &self.rules.own.pages)?
+                }
+                May::Create | May::CreateTrigger | May::Drop => {
+                    bytecode::calls(connection, gate, statement)?
+                }
+                May::Alter => None,
+            };
+            match refusal {
+                None => run(prepared).map(|()| None),
+                refusal => Ok(refusal),
+            }
+        });
+        let refusal = gate.take_refusal();
+        gate.enter(Phase::Host);
+        refusal.map_or(result, |refusal| Ok(Some(refusal)))
+    }
 }
 
-fn rules(
-    own: &Names,
-    schema: &Schema,
-    connection: &Connection,
-    may: May,
-) -> Result<Rules, rusqlite::Error> {
-    let mut objects: Names = schema.keys().map(|name| fold(name)).collect();
-    let is_shadowed = objects.contains("json_each") || objects.contains("json_tree");
-    let mut modules = connection.prepare_cached("SELECT lower(name) FROM pragma_module_list")?;
-    for module in modules.query_map((), |row| row.get(0))? {
-        objects.insert(module?);
-    }
+fn rules_of(own: &Names, connection: &Connection) -> Result<Rules, rusqlite::Error> {
+    let is_own = |table: &str| own.contains(table);
     Ok(Rules {
-        own: Arc::new(own.clone()),
-        objects: Arc::new(objects),
-        pages: Arc::new(Pages::read(connection, |table| own.contains(table))?),
-        is_shadowed,
+        own: Owned {
+            names: Arc::new(own.clone()),
+            pages: Arc::new(Pages::of(&roots(connection)?, is_own)),
+            schema: Arc::new(OwnSchema::of(&definitions(connection)?, is_own)),
+        },
+        objects: Arc::new(Objects::read(connection)?),
         // Nothing of a script is kept prepared.
         version: -1,
-        may,
+        may: May::Read,
     })
 }
 

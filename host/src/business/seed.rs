@@ -97,20 +97,22 @@ impl BusinessStore {
             }
             None => {}
         }
-        Script {
+        let script = Script {
             plugin,
             what: "the seed".into(),
             sql,
             allowed: Allowed::Triggers,
-        }
-        .run(connection, self.path(), self.gate(), self.limits())?;
+        };
+        script.run(connection, self.path(), self.gate(), self.limits())?;
         connection
             .execute(
                 "INSERT INTO wharf_seeds (plugin, checksum, applied_at) VALUES (?1, ?2, ?3)",
                 (plugin.as_str(), checksum, at.to_string()),
             )
             .map_err(|e| SqliteError::of(self.path(), e))?;
-        transaction.commit()?;
+        transaction
+            .commit()
+            .map_err(|error| script.at_commit(error))?;
         Ok(Seeded::Now)
     }
 }

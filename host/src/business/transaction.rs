@@ -156,8 +156,6 @@ impl BusinessStore {
         Ok(Rules {
             own: catalog.owned_by(plugin),
             objects: catalog.objects(),
-            pages: catalog.pages_of(plugin),
-            is_shadowed: catalog.is_shadowed(),
             version: catalog.version(),
             may,
         })

@@ -157,3 +157,112 @@ fn every_kind_of_table_and_of_query_that_the_guide_names_can_be_used() {
     ));
     assert_eq!(fixture.count("SELECT count(*) FROM entries"), 5);
 }
+
+/// Many functions in one statement, each of which is cheap: such statements were refused for their number.
+#[test]
+fn statements_with_many_cheap_functions_run() {
+    let fixture = Fixture::new();
+    let fields: Vec<_> = (0..24)
+        .map(|n| format!("f{n} AS (json_extract(doc, '$.f{n}'))"))
+        .collect();
+    let indexes: Vec<_> = (0..24)
+        .map(|n| format!("CREATE INDEX docs_f{n} ON docs (f{n});"))
+        .collect();
+    let more = format!(
+        "CREATE TABLE docs (id INTEGER PRIMARY KEY, doc TEXT CHECK (json_valid(doc)), {}); {}",
+        fields.join(", "),
+        indexes.concat()
+    );
+    let plugin = "p".parse().unwrap();
+    let list = migrations(&[TABLES, &more]);
+    fixture.store.install(&plugin, &list, at()).unwrap();
+    let many = |count: usize, of: &dyn Fn(usize) -> String, with: &str| {
+        (0..count).map(of).collect::<Vec<_>>().join(with)
+    };
+    fixture.writing(|sql| {
+        for text in [
+            format!(
+                "INSERT INTO parts SELECT 1, column1 FROM (VALUES {}) WHERE 0",
+                many(100, &|n| format!("(json_object('n', {n}, 'name', 'x'))"), ", ")
+            ),
+            format!(
+                "INSERT INTO counters (name) VALUES {}",
+                many(600, &|n| format!("(upper(lower('x{n}')))"), ", ")
+            ),
+            "INSERT INTO docs (id, doc) VALUES (1, '{}') ON CONFLICT (id) DO UPDATE SET doc = excluded.doc WHERE excluded.f1 IS NOT docs.f1".to_owned(),
+            "REPLACE INTO docs (id, doc) VALUES (1, '{\"f1\": 1}')".to_owned(),
+            format!("UPDATE docs SET doc = '{{}}' WHERE {}", many(24, &|n| format!("f{n} = 1"), " OR ")),
+        ] {
+            let result = sql.execute(&text, &[]);
+            assert!(result.is_ok(), "{text:.200}: {result:?}");
+        }
+        for text in [
+            format!("SELECT {} FROM docs", many(100, &|n| format!("json_extract(doc, '$.g{n}')"), ", ")),
+            format!("SELECT {} FROM docs", many(100, &|n| format!("doc ->> 'g{n}'"), ", ")),
+            format!("SELECT count(*) FROM items WHERE {}", many(39, &|n| format!("name LIKE '%{n}'"), " OR ")),
+        ] {
+            let result = sql.query(&text, &[]);
+            assert!(result.is_ok(), "{text:.200}: {result:?}");
+        }
+    });
+}
+
+#[test]
+fn a_column_may_be_added_with_all_that_sqlite_lets_it_have() {
+    let fixture = Fixture::new();
+    let more = "
+        INSERT INTO items (name, n, body) VALUES ('a', 1, '{\"color\": \"red\"}');
+        INSERT INTO counters VALUES ('a', 1);
+        INSERT INTO parts VALUES (1, 'x');
+        CREATE TABLE \"odd (name\" (a TEXT, b INTEGER NOT NULL, PRIMARY KEY (a), UNIQUE (a, b), CHECK (b > 0)) STRICT, WITHOUT ROWID;
+        INSERT INTO \"odd (name\" VALUES ('a', 1);
+        ALTER TABLE items ADD COLUMN color TEXT GENERATED ALWAYS AS (body ->> 'color') VIRTUAL CHECK (color IS NULL OR length(color) < 10);
+        CREATE INDEX items_color ON items (upper(color)) WHERE color IS NOT NULL;
+        ALTER TABLE items ADD size INTEGER NOT NULL DEFAULT (1) CHECK (size > 0 AND items.size < 100);
+        ALTER TABLE main.counters ADD COLUMN kind TEXT DEFAULT 'plain' COLLATE NOCASE; -- the kind
+        ALTER TABLE parts ADD COLUMN counter TEXT REFERENCES counters (name) ON DELETE SET NULL;
+        ALTER TABLE \"odd (name\" ADD COLUMN \"c (\" ANY CHECK (\"c (\" LIKE 'x%' OR rowless(a)) /* ) */ ;
+        ALTER TABLE counters RENAME COLUMN value TO count;
+        ALTER TABLE parts RENAME TO pieces;"
+        .replace("rowless(a)", "a GLOB '[a-z]*'");
+    let plugin = "p".parse().unwrap();
+    let list = migrations(&[TABLES, &more]);
+    fixture.store.install(&plugin, &list, at()).unwrap();
+    fixture.writing(|sql| {
+        let rows = sql
+            .query("SELECT color, size, kind, counter, \"c (\" FROM items, counters, pieces, \"odd (name\"", &[])
+            .unwrap();
+        let text = |text: &str| SqlValue::Text(text.into());
+        assert_eq!(rows.rows, [[text("red"), SqlValue::Integer(1), text("plain"), SqlValue::Null, SqlValue::Null]]);
+    });
+}
+
+/// What a statement may call its columns, its aliases and its parameters does not depend on who else is installed: `others`
+/// is another plugin's table, and `others_x` could be its index.
+#[test]
+fn a_name_that_stands_for_no_table_may_be_somebody_elses() {
+    let fixture = Fixture::new();
+    let more = "
+        CREATE TABLE notes (others TEXT, wharf TEXT);
+        CREATE VIEW others_of (others) AS WITH x AS (SELECT others FROM notes AS others) SELECT others FROM x;";
+    let plugin = "p".parse().unwrap();
+    let list = migrations(&[TABLES, more]);
+    fixture.store.install(&plugin, &list, at()).unwrap();
+    fixture.writing(|sql| {
+        let value = [SqlValue::Text("x".into())];
+        sql.execute("INSERT INTO notes (others) VALUES (:others)", &value)
+            .unwrap();
+        for text in [
+            "SELECT others FROM notes WHERE others = @others",
+            "SELECT others.others FROM notes AS others WHERE others.others = $others",
+            "SELECT others FROM others_of, (SELECT 1 AS others_x) WHERE others = ?1",
+            "SELECT a FROM (SELECT ?1 AS a) AS others JOIN notes ON notes.others = a",
+            "WITH others AS (SELECT ?1 AS a) SELECT a FROM others",
+        ] {
+            let rows = sql
+                .query(text, &value)
+                .unwrap_or_else(|fault| panic!("{text}: {fault:?}"));
+            assert_eq!(rows.rows, [value.to_vec()], "{text}");
+        }
+    });
+}

@@ -238,3 +238,90 @@ fn removing_a_plugin_leaves_the_others_and_the_history() {
     });
     assert!(performed.is_ok());
 }
+
+/// SQLite's own words for a column, an index or a key that is not there differed from a refusal, and a join that it could
+/// leave out was no error at all: which columns another plugin's table has could be learned, and nobody was told.
+#[test]
+fn what_another_plugins_table_is_like_cannot_be_learned() {
+    let fixture = three();
+    let create = "CREATE UNIQUE INDEX others_index ON others (x)";
+    let list = migrations(&["CREATE TABLE others (x)", create]);
+    fixture.store.install(&plugin("q"), &list, at()).unwrap();
+    let told = |text: &str| {
+        let (fault, told) = events(|| {
+            fixture.writing(|sql| match sql.query(text, &[]) {
+                Err(SqlFault::Denied(why)) => why,
+                other => panic!("{text}: {other:?}"),
+            })
+        });
+        assert_eq!(told.len(), 1, "{text}: {told:?}");
+        fault
+    };
+    for (is, is_not) in [
+        ("SELECT x FROM others", "SELECT y FROM others"),
+        ("SELECT rowid FROM others", "SELECT y FROM others"),
+        (
+            "SELECT 1 FROM others AS o WHERE o.x = 1",
+            "SELECT 1 FROM others AS o WHERE o.y = 1",
+        ),
+        (
+            "SELECT 1 FROM others JOIN items USING (x)",
+            "SELECT 1 FROM others JOIN items USING (name)",
+        ),
+        (
+            "SELECT random() FROM (SELECT 1 AS x) LEFT JOIN others USING (x)",
+            "SELECT random() FROM (SELECT 1 AS y) LEFT JOIN others USING (y)",
+        ),
+        (
+            "SELECT 1 FROM (SELECT 1 AS x) LEFT JOIN others USING (x)",
+            "SELECT 1 FROM (SELECT 1 AS y) LEFT JOIN others USING (y)",
+        ),
+        (
+            "SELECT 1 FROM others INDEXED BY others_index",
+            "SELECT 1 FROM others INDEXED BY nowhere",
+        ),
+        (
+            "INSERT INTO others VALUES (1)",
+            "INSERT INTO others VALUES (1, 2)",
+        ),
+        (
+            "INSERT INTO others (x) VALUES (random()) ON CONFLICT (x) DO NOTHING",
+            "INSERT INTO others (y) VALUES (random()) ON CONFLICT (y) DO NOTHING",
+        ),
+        ("UPDATE others SET x = 1", "UPDATE others SET y = 1"),
+        (
+            "ALTER TABLE others DROP COLUMN x",
+            "ALTER TABLE others DROP COLUMN y",
+        ),
+        (
+            "ALTER TABLE others ADD COLUMN x",
+            "ALTER TABLE others ADD COLUMN y",
+        ),
+        (
+            "CREATE INDEX i ON others (x)",
+            "CREATE INDEX i ON others (y)",
+        ),
+        ("SELECT id FROM \"b view\"", "SELECT y FROM \"b view\""),
+        ("DELETE FROM \"b view\"", "DELETE FROM others"),
+    ] {
+        let without_name = |why: String| why.replace("b view", "others");
+        assert_eq!(without_name(told(is)), without_name(told(is_not)), "{is}");
+    }
+}
+
+/// A view on another plugin's table, of which SQLite leaves the table out, was accepted, and from then on that plugin could
+/// neither rename nor change what the view named.
+#[test]
+fn no_view_of_one_plugin_stands_in_the_way_of_anothers_migrations() {
+    let fixture = three();
+    for (number, view) in (0..).zip([
+        "CREATE VIEW v AS SELECT 1 AS one FROM (SELECT 1 AS id) LEFT JOIN b_parents USING (id)",
+        "CREATE VIEW v AS WITH x AS (SELECT other FROM b_parents) SELECT 1 AS one",
+        "CREATE VIEW v AS SELECT 1 AS one FROM a_own WHERE 0 AND EXISTS (SELECT 1 FROM \"b view\")",
+    ]) {
+        let list = migrations(&[&format!("CREATE TABLE a_own (x); {view}")]);
+        let name = plugin(&format!("a{number}"));
+        let error = fixture.store.install(&name, &list, at()).unwrap_err();
+        assert_eq!(error.code(), "plugin-script-refused", "{view}: {error:?}");
+    }
+}

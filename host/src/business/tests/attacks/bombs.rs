@@ -39,6 +39,46 @@ macro_rules! thousand {
     };
 }
 
+macro_rules! hundred_rows {
+    () => {
+        concat!(
+            ten_rows!(),
+            ten_rows!(),
+            ten_rows!(),
+            ten_rows!(),
+            ten_rows!(),
+            ten_rows!(),
+            ten_rows!(),
+            ten_rows!(),
+            ten_rows!(),
+            ten_rows!()
+        )
+    };
+}
+
+macro_rules! ten_rows {
+    () => {
+        ",('x',1),('x',1),('x',1),('x',1),('x',1),('x',1),('x',1),('x',1),('x',1),('x',1)"
+    };
+}
+
+macro_rules! thousand_rows {
+    () => {
+        concat!(
+            hundred_rows!(),
+            hundred_rows!(),
+            hundred_rows!(),
+            hundred_rows!(),
+            hundred_rows!(),
+            hundred_rows!(),
+            hundred_rows!(),
+            hundred_rows!(),
+            hundred_rows!(),
+            hundred_rows!()
+        )
+    };
+}
+
 pub(super) const ATTACKS: &[Attack] = &[
     attack(
         "endless recursion",
@@ -241,9 +281,19 @@ pub(super) const ATTACKS: &[Attack] = &[
         &[concat!(
             "INSERT INTO counters SELECT 'x', (WITH t (a) AS MATERIALIZED (SELECT printf('%.*c', 120000, 'a')) SELECT q FROM (SELECT ",
             sixty!(),
-            " AS q FROM (SELECT ",
-            sixty!(),
-            " AS q FROM (SELECT (a GLOB '*[bcdefghijklmnopqrstuvwxyzbcdefghijklmnopqrstuvwxyzbcdefghijklmnopqrstuvwxyz]') AS q FROM t))))",
+            " AS q FROM (SELECT (a GLOB '*[bcdefghijklmnopqrstuvwxyzbcdefghijklmnopqrstuvwxyzbcdefghijklmnopqrstuvwxyz]') AS q FROM t)))",
+        )],
+    ),
+    attack(
+        "more instructions than a statement may have",
+        Limit("split it"),
+        &[concat!(
+            "INSERT INTO counters VALUES ('x', 1)",
+            thousand_rows!(),
+            thousand_rows!(),
+            thousand_rows!(),
+            thousand_rows!(),
+            thousand_rows!(),
         )],
     ),
     attack(

@@ -87,8 +87,12 @@ pub(super) const ATTACKS: &[Attack] = &[
     attack(
         "create a temporary trigger",
         TEMPORARY,
+        &["CREATE TEMP TRIGGER more AFTER INSERT ON items BEGIN DELETE FROM counters; END"],
+    ),
+    attack(
+        "create a temporary trigger on a host's table",
+        HERE,
         &[
-            "CREATE TEMP TRIGGER more AFTER INSERT ON items BEGIN DELETE FROM counters; END",
             "CREATE TEMP TRIGGER more AFTER INSERT ON main.wharf_ledger BEGIN DELETE FROM items; END",
         ],
     ),

@@ -77,7 +77,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     ),
     attack(
         "ask for the version",
-        CALLED,
+        Denied("may not be"),
         &[
             "SELECT sqlite_version()",
             "SELECT sqlite_source_id()",
@@ -86,7 +86,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     ),
     attack(
         "ask how SQLite was compiled",
-        CALLED,
+        Denied("may not be"),
         &[
             "SELECT sqlite_compileoption_get(1)",
             "SELECT sqlite_compileoption_used('THREADSAFE')",
@@ -104,7 +104,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     ),
     attack(
         "write into SQLite's log",
-        CALLED,
+        Denied("may not be"),
         &["SELECT sqlite_log(1, 'x')"],
     ),
     attack(
@@ -184,7 +184,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         "calls in a row, which no clock interrupts",
         Denied("too many functions"),
         &[
-            "SELECT name LIKE '%a1', name LIKE '%a2', name LIKE '%a3', name LIKE '%a4', name LIKE '%a5', name LIKE '%a6', name LIKE '%a7', name LIKE '%a8', name LIKE '%b1', name LIKE '%b2', name LIKE '%b3', name LIKE '%b4', name LIKE '%b5', name LIKE '%b6', name LIKE '%b7', name LIKE '%b8', name LIKE '%c1', name LIKE '%c2', name LIKE '%c3', name LIKE '%c4', name LIKE '%c5', name LIKE '%c6', name LIKE '%c7', name LIKE '%c8', name LIKE '%d1', name LIKE '%d2', name LIKE '%d3', name LIKE '%d4', name LIKE '%d5', name LIKE '%d6', name LIKE '%d7', name LIKE '%d8', name LIKE '%e1' FROM items",
+            "SELECT name LIKE '%a1', name LIKE '%a2', name LIKE '%a3', name LIKE '%a4', name LIKE '%a5', name LIKE '%a6', name LIKE '%a7', name LIKE '%a8', name LIKE '%b1', name LIKE '%b2', name LIKE '%b3', name LIKE '%b4', name LIKE '%b5', name LIKE '%b6', name LIKE '%b7', name LIKE '%b8', name LIKE '%c1', name LIKE '%c2', name LIKE '%c3', name LIKE '%c4', name LIKE '%c5', name LIKE '%c6', name LIKE '%c7', name LIKE '%c8', name LIKE '%d1', name LIKE '%d2', name LIKE '%d3', name LIKE '%d4', name LIKE '%d5', name LIKE '%d6', name LIKE '%d7', name LIKE '%d8', name LIKE '%e1', name LIKE '%e2', name LIKE '%e3', name LIKE '%e4', name LIKE '%e5', name LIKE '%e6', name LIKE '%e7', name LIKE '%e8' FROM items",
         ],
     ),
     attack("compare by the sound", CALLED, &["SELECT soundex('a')"]),

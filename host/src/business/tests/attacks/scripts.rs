@@ -12,7 +12,86 @@ use crate::{
 /// A mechanism and its spellings.
 type Attack = (&'static str, &'static [&'static str]);
 
+macro_rules! thirty {
+    ($text:literal) => {
+        concat!(
+            $text, $text, $text, $text, $text, $text, $text, $text, $text, $text, $text, $text,
+            $text, $text, $text, $text, $text, $text, $text, $text, $text, $text, $text, $text,
+            $text, $text, $text, $text, $text, $text,
+        )
+    };
+}
+
 const MIGRATIONS: &[Attack] = &[
+    (
+        "migration: parameter that goes on over quotes",
+        &[
+            "INSERT INTO counters SELECT name || seq || coalesce($a('), ''), 1 FROM sqlite_sequence FULL JOIN (SELECT 0 AS name, 0 AS seq) USING (name, seq) WHERE coalesce($b('), 1)",
+            "INSERT INTO counters SELECT task || coalesce(:a(\"), ''), 1 FROM wharf_anchors FULL JOIN (SELECT 0 AS task) USING (task) WHERE coalesce(:b(\"), 1)",
+        ],
+    ),
+    (
+        "migration: added column whose functions run at once",
+        &[
+            "CREATE TABLE z (a); INSERT INTO z VALUES (2451545.5); ALTER TABLE z ADD COLUMN c AS (datetime(a)); CREATE INDEX zi ON z (c); INSERT INTO counters SELECT c || '!', 1 FROM z INDEXED BY zi; DROP TABLE z",
+            "CREATE TABLE z (a); INSERT INTO z VALUES (' a '); ALTER TABLE z ADD c AS (trim(a)); DROP TABLE z",
+            "CREATE TABLE z (a); INSERT INTO z VALUES (1); ALTER TABLE z ADD COLUMN c CHECK (length(randomblob(9)) = 9 AND length(zeroblob(9)) = 9); DROP TABLE z",
+            "CREATE TABLE z (a); INSERT INTO z VALUES (1); ALTER TABLE main.'z' ADD c CHECK (date() > '2000') -- )\n; DROP TABLE z",
+            "CREATE TABLE z (a TEXT, b TEXT, CHECK (a <> b)); INSERT INTO z VALUES (printf('%.*c', 9000, 'a'), printf('%.*c', 9000, 'b')); ALTER TABLE z ADD COLUMN c CHECK (length(ltrim(a, b)) > 0 OR c > 0); DROP TABLE z",
+        ],
+    ),
+    (
+        "migration: added column that copies functions",
+        &[concat!(
+            "CREATE TABLE z (a TEXT, b AS (a",
+            thirty!(" GLOB 'x'"),
+            ")); INSERT INTO z VALUES ('a'); ALTER TABLE z ADD COLUMN c CHECK (b",
+            thirty!("+b"),
+            "+c IS NULL); DROP TABLE z",
+        )],
+    ),
+    (
+        "migration: index that copies functions",
+        &[concat!(
+            "CREATE TABLE z (a TEXT, b AS (a",
+            thirty!(" GLOB 'x'"),
+            "), c AS (b",
+            thirty!("+b"),
+            ")); INSERT INTO z VALUES ('a'); CREATE INDEX zi ON z (c); DROP TABLE z",
+        )],
+    ),
+    (
+        "migration: view of a table that is optimised away",
+        &[
+            "CREATE VIEW v AS SELECT 1 AS one FROM (SELECT 1 AS x) LEFT JOIN others USING (x)",
+            "CREATE VIEW v AS WITH w AS (SELECT * FROM others) SELECT 1 AS one",
+            "CREATE VIEW v AS WITH w AS (SELECT x FROM glimpse) SELECT 1 AS one",
+            "CREATE VIEW v AS SELECT 1 AS one FROM items WHERE 0 AND EXISTS (SELECT 1 FROM others)",
+            "CREATE VIEW v AS SELECT id FROM items LEFT JOIN others ON others.rowid = items.id",
+        ],
+    ),
+    (
+        "migration: probe another plugin's columns and indexes",
+        &[
+            "SELECT zzz FROM others",
+            "CREATE INDEX i ON others (zzz)",
+            "ALTER TABLE others RENAME COLUMN zzz TO y",
+            "ALTER TABLE others ADD COLUMN x",
+            "CREATE TABLE a (x REFERENCES others (zzz)); INSERT INTO a VALUES (1); DROP TABLE a",
+        ],
+    ),
+    (
+        "migration: deferred key that does not hold at its end",
+        &["INSERT INTO promises VALUES (1, 4711)"],
+    ),
+    (
+        "migration: NUL",
+        &[
+            "CREATE TABLE a (x)\0",
+            "CREATE TABLE a (x); \0",
+            "CREATE TABLE a (x);\0 CREATE TABLE others (x)",
+        ],
+    ),
     (
         "migration: trigger",
         &[
@@ -322,6 +401,12 @@ const SEEDS: &[Attack] = &[
         &[
             "INSERT INTO counters (name, value) SELECT head, 1 FROM wharf_anchors FULL JOIN (SELECT 0 AS head) USING (head)",
             "INSERT INTO counters (name, value) SELECT x, 1 FROM others FULL JOIN (SELECT 0 AS x) USING (x)",
+        ],
+    ),
+    (
+        "seed: parameter that goes on over quotes",
+        &[
+            "INSERT INTO counters SELECT name || seq || coalesce($a('), ''), 1 FROM sqlite_sequence FULL JOIN (SELECT 0 AS name, 0 AS seq) USING (name, seq) WHERE coalesce($b('), 1)",
         ],
     ),
     (

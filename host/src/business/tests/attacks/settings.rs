@@ -185,7 +185,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     ),
     attack(
         "explain what may not be read",
-        Denied("not the plugin's own"),
+        Denied("may not be used here"),
         &["EXPLAIN SELECT * FROM wharf_ledger"],
     ),
 ];

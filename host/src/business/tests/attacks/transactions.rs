@@ -85,7 +85,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         &[
             "/*q Read*/SELECT x FROM others",
             "/*q Write*/SELECT x FROM others",
-            "/**//*q Write*/SELECT x FROM others /*",
+            "/**//*q Write*/SELECT x FROM others /* ",
         ],
     ),
     attack(
