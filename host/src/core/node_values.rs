@@ -48,3 +48,8 @@ pub(crate) fn input<T: DeserializeOwned>(inputs: &[&Value], at: usize) -> Result
     let value = inputs.get(at).map_or(Value::Null, |value| (*value).clone());
     Ok(serde_json::from_value(value).map_err(UnknownInput)?)
 }
+
+/// Reads a node's input that is the text of JSON.
+pub(crate) fn input_text<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+    Ok(serde_json::from_str(text).map_err(UnknownInput)?)
+}

@@ -8,7 +8,7 @@ use crate::core::{
     agent::state::AgentState,
     cancel::{Cancel, Halt},
     graph::Node,
-    node_values::{input, to_value},
+    node_values::{input, input_text, to_value},
     ports::agent_model::{AgentModel, Conversation, Message, Reply},
     tools::{ToolDescriptor, ToolPermission},
     worker::{Moment, Worker, Yield},
@@ -56,7 +56,7 @@ impl Worker<AgentState> for InferWorker {
         at: &Moment<'_, AgentState>,
     ) -> Result<Yield, Halt> {
         let working_set: String = input(inputs, 0)?;
-        let messages: Vec<Message> = input(&[&Value::String(working_set)], 0)?;
+        let messages: Vec<Message> = input_text(&working_set)?;
         let offered = self.offered();
         let conversation = Self::conversation(&offered, at.state, &messages);
         let reply = at
