@@ -42,7 +42,7 @@ fn damage(path: &Path, how: &str) {
         }
         "a newer schema" => {
             let connection = Connection::open(path).unwrap();
-            let sql = "INSERT INTO wharf_migrations VALUES (2, 'later', '', '')";
+            let sql = "INSERT INTO wharf_migrations VALUES (99, 'later', '', '')";
             connection.execute_batch(sql).unwrap();
         }
         other => panic!("{other}"),

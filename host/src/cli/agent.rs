@@ -103,7 +103,7 @@ pub(super) fn run(session: &Session, arguments: &AgentArgs) -> Result<Reply, Err
         ask: arguments.ask.clone(),
         deny: arguments.deny.clone(),
     })?;
-    drive(session, &arguments.dir, AgentTask::New(request), &means)
+    drive(session, &arguments.dir, AgentTask::new(request), &means)
 }
 
 /// Runs an agent's task in a workspace, named by an absolute path.

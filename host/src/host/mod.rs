@@ -33,4 +33,4 @@ pub use limits::{Allowance, HostLimits};
 pub use status::{TaskStatus, status, tasks};
 pub use stores::tenant;
 pub use task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task};
-pub use tools::{ToolOptions, ToolRequest};
+pub use tools::{ToolOptions, ToolProgress, ToolRequest};

@@ -40,6 +40,9 @@ pub struct ToolRequest {
     pub caller: String,
 }
 
+/// Hears how far a call is. Called on the thread that makes it: return quickly.
+pub type ToolProgress = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// How to make it.
 #[derive(Clone, Default)]
 #[non_exhaustive]
@@ -47,7 +50,7 @@ pub struct ToolOptions {
     /// Interrupts it.
     pub cancellation: Cancellation,
     /// Who wants to know how far it is.
-    pub progress: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+    pub progress: Option<ToolProgress>,
 }
 
 /// On which memory the tools of a host work.

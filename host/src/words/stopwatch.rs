@@ -1,4 +1,5 @@
-//! How long something took, for people to read. Nothing is decided by it: for that there is the [`Clock`](super::clock::Clock).
+//! How long something took, for people to read and for the time-outs of tools. No task's time is measured by it: for that there is the
+//! [`Clock`](super::clock::Clock).
 
 use std::time::{Duration, Instant};
 

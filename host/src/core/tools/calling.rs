@@ -2,7 +2,7 @@
 //!
 //! Owns time-out and concurrency. Called on a blocking thread, by the agent's Worker and by the host.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -13,10 +13,13 @@ use super::{
     tool::{Intent, ToolBody, ToolCall},
     toolbox::{Registered, Toolbox, Verdict, denied},
 };
-use crate::core::{
-    cancel::{Cancel, Halt},
-    ports::memories::Memories,
-    tools::descriptor::ToolPermission,
+use crate::{
+    core::{
+        cancel::{Cancel, Halt},
+        ports::memories::Memories,
+        tools::descriptor::ToolPermission,
+    },
+    words::stopwatch::Stopwatch,
 };
 
 /// The most bytes of a result, as JSON.
@@ -73,7 +76,7 @@ impl Toolbox {
             Verdict::Ask(_) if !site.approved => return Ok(Err(unapproved(tool)).into()),
             Verdict::Run(_) | Verdict::Ask(_) => (),
         }
-        let began = Instant::now();
+        let began = Stopwatch::start();
         let timeout = tool.descriptor.timeout;
         let Some(_turn) = turn(tool, site, timeout)? else {
             return Ok(Err(busy(tool)).into());

@@ -92,12 +92,18 @@ impl Agent {
 #[derive(Clone)]
 pub enum AgentTask {
     /// Admit this one, or go on with it if it was admitted before.
-    New(AgentRequest),
+    New(Box<AgentRequest>),
     /// Go on with a saved one.
     Saved(TaskId),
 }
 
 impl AgentTask {
+    /// This one.
+    #[must_use]
+    pub fn new(request: AgentRequest) -> Self {
+        Self::New(Box::new(request))
+    }
+
     /// Its id.
     #[must_use]
     pub const fn id(&self) -> &TaskId {
