@@ -3,5 +3,8 @@
 #[doc = include_str!("../docs/embedding.md")]
 pub mod embedding {}
 
+#[doc = include_str!("../docs/agents.md")]
+pub mod agents {}
+
 #[doc = include_str!("../docs/contract.md")]
 pub mod contract {}

@@ -131,6 +131,11 @@ fn the_commands_for_embedders_run() {
 }
 
 #[test]
+fn what_the_page_on_agents_shows_runs() {
+    follow("docs/agents.md");
+}
+
+#[test]
 fn what_the_page_on_mcp_shows_runs() {
     follow("docs/mcp.md");
 }

@@ -88,6 +88,9 @@ impl Toolbox {
             progress: site.progress,
         };
         let left = timeout.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            return Ok(Err(busy(tool)).into());
+        }
         let result = match &tool.body {
             ToolBody::Native(body) => {
                 let run = async { Ok(tokio::time::timeout(left, body.run(&call)).await) };

@@ -208,9 +208,15 @@ fn no_more_calls_run_at_once_than_a_tool_allows() {
     let tools = toolbox(vec![(
         descriptor("gate")
             .with_concurrency(two)
-            .with_timeout(Duration::from_millis(300)),
+            .with_timeout(Duration::from_secs(60)),
         ToolBody::Native(gate.clone()),
     )]);
+    // The same tool with less patience: it shares the turns.
+    let mut hasty = tools.clone();
+    let less = descriptor("gate")
+        .with_concurrency(two)
+        .with_timeout(Duration::from_millis(20));
+    hasty.tools[0] = Arc::new(tools.tools[0].with(less, ToolBody::Native(gate.clone())));
     let ends = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -222,17 +228,16 @@ fn no_more_calls_run_at_once_than_a_tool_allows() {
         while gate.began.load(Ordering::SeqCst) < 2 {
             std::thread::yield_now();
         }
-        // Others of the same toolbox, clones included, wait for a turn, and in vain.
-        let error = refusal(call(&tools.clone(), &cancel(), "gate", &json!({})));
+        let error = refusal(call(&hasty, &cancel(), "gate", &json!({})));
         assert_eq!((error.code.as_str(), error.retryable), ("tool-busy", true));
         assert_eq!(error.metadata["concurrency"], 2);
+        assert_eq!(gate.began.load(Ordering::SeqCst), 2, "a third never began");
+        while ends.lock().unwrap().len() < 2 {
+            gate.open.notify_waiters();
+            std::thread::yield_now();
+        }
     });
-    assert_eq!(
-        gate.began.load(Ordering::SeqCst),
-        2,
-        "the third never began"
-    );
-    // Once the two have ended, here at their time-out, there is room again.
+    // Once the two have ended there is room again.
     gate.open.notify_one();
     let called = call(&tools, &cancel(), "gate", &json!({})).unwrap();
     assert_eq!(called.result, Ok(json!("open")));

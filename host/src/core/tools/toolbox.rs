@@ -35,7 +35,7 @@ pub const MAX_TOOLS: usize = 128;
 #[derive(Clone)]
 pub struct Toolbox {
     schemas: Arc<dyn Schemas>,
-    tools: Vec<Arc<Registered>>,
+    pub(super) tools: Vec<Arc<Registered>>,
     pub(super) shares_commits: bool,
 }
 
@@ -214,7 +214,7 @@ impl Toolbox {
 
 impl Registered {
     /// The same tool, as often at once, with another descriptor and body.
-    fn with(&self, descriptor: ToolDescriptor, body: ToolBody) -> Self {
+    pub(super) fn with(&self, descriptor: ToolDescriptor, body: ToolBody) -> Self {
         Self {
             descriptor,
             body,
