@@ -212,6 +212,9 @@ fn help_says_what_can_be_given() {
         "audit",
         "doctor",
         "mcp",
+        "agent",
+        "approve",
+        "deny",
         "plugin",
         "plugin inspect",
     ] {

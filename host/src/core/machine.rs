@@ -89,9 +89,9 @@ pub struct ModelFailure {
 impl Fault for ModelFailure {
     fn facts(&self) -> Facts {
         let hint = if self.retryable {
-            "`wharf resume`, with the same `--planner` and `--config`, tries again; each attempt counts as one plan"
+            "`wharf resume`, with the same `--planner` and `--config`, tries again; each attempt counts"
         } else {
-            "correct the model's configuration, then `wharf resume` with the same `--planner` and `--config`; each attempt counts as one plan"
+            "correct the model's configuration, then `wharf resume` with the same `--planner` and `--config`; each attempt counts"
         };
         Facts::new("model-failed", Kind::Unavailable, hint)
     }
