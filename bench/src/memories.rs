@@ -135,11 +135,7 @@ fn rate(
     memory: &SqliteMemories,
 ) -> Result<Rate> {
     let of_bare = || match call {
-        Call::Get => in_turn(
-            threads,
-            || bare.reader(),
-            |reader, key| Bare::get(reader, key),
-        ),
+        Call::Get => in_turn(threads, || bare.reader(), Bare::get),
         Call::Upsert => in_turn(threads, || Ok(()), |(), key| bare.upsert(key)),
     };
     let of_memory = || {
@@ -327,7 +323,7 @@ fn object(key: u32) -> MemoryFields {
     }
     words.push(format!("own{key}"));
     words.push(
-        if key % 2 == 0 {
+        if key.is_multiple_of(2) {
             "\u{6771}\u{4eac}\u{90fd}\u{5e81}"
         } else {
             "\u{4eac}\u{90fd}\u{5e02}"
@@ -343,6 +339,9 @@ fn object(key: u32) -> MemoryFields {
         source: "bench".to_owned(),
     }
 }
+
+/// The text to look for in a turn, and in which scope.
+type Sought = dyn Fn(u32) -> (String, Option<String>);
 
 fn searches(folder: &Path) -> Result<(f64, Vec<Search>)> {
     eprintln!("filling a memory with {OBJECTS} objects ...");
@@ -361,7 +360,7 @@ fn searches(folder: &Path) -> Result<(f64, Vec<Search>)> {
     }
     let filled = begun.elapsed().as_secs_f64();
     eprintln!("measuring searches ...");
-    let kinds: [(&str, &dyn Fn(u32) -> (String, Option<String>)); 8] = [
+    let kinds: [(&str, &Sought); 8] = [
         ("rare word", &|turn| {
             (format!("own{}", turn * 331 % OBJECTS), None)
         }),
