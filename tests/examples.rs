@@ -10,12 +10,7 @@ fn example(name: &str) -> String {
 }
 
 fn example_in(name: &str, folder: &Path) -> String {
-    let program = built::program().with_file_name(name);
-    assert!(
-        program.is_file(),
-        "build the examples first: `cargo build --workspace --bins`"
-    );
-    let output = Command::new(program)
+    let output = Command::new(built::example(name))
         .arg(built::plugin("fulfillment"))
         .arg(folder.join("workspace"))
         .output()

@@ -37,6 +37,7 @@ fn a_body_is_exactly_this() {
         name: "look".into(),
         description: "Looks at a place.".into(),
         parameters: json!({ "type": "object", "properties": { "at": { "type": "integer" } } }),
+        stays: true,
     });
     run(client(settings).complete(&request, &|_| ())).unwrap();
     let received = &server.received()[0];

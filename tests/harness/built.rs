@@ -17,6 +17,11 @@ pub fn program() -> &'static Path {
     &PROGRAM
 }
 
+/// An example, by its name.
+pub fn example(name: &str) -> PathBuf {
+    built(name, "examples")
+}
+
 /// The program behind `cargo xtask tau2`.
 pub fn tau2() -> PathBuf {
     built("wharf-tau2", "tau2")

@@ -22,9 +22,17 @@ type Scripting = dyn Fn(&Workspace) -> Option<PathBuf> + Sync;
 /// A task that can be run, and run again.
 pub struct Case {
     start: Box<dyn Fn(&Workspace) -> Wharf + Sync>,
-    planner: Box<Scripting>,
+    again: Again,
     task: String,
     exit: i32,
+}
+
+/// How somebody goes on with a task.
+enum Again {
+    /// `wharf resume`, planned as before.
+    Resume(Box<Scripting>),
+    /// The program that embeds the library is started once more.
+    Start,
 }
 
 /// What a kill leaves behind is changed before the task is resumed.
@@ -71,7 +79,7 @@ impl Case {
     pub fn demo(scenario: &'static str) -> Self {
         Self {
             start: Box::new(move |workspace| demo::demo(workspace, scenario)),
-            planner: Box::new(|_| None),
+            again: Again::Resume(Box::new(|_| None)),
             task: demo::TASK.to_owned(),
             exit: demo::exit_code(scenario),
         }
@@ -97,7 +105,7 @@ impl Case {
         };
         Self {
             start: Box::new(start),
-            planner,
+            again: Again::Resume(planner),
             task,
             exit: 0,
         }
@@ -111,8 +119,18 @@ impl Case {
         };
         Self {
             start: Box::new(start),
-            planner: Box::new(move |workspace| Some(workspace.script(&lines))),
+            again: Again::Resume(Box::new(move |workspace| Some(workspace.script(&lines)))),
             task: "t".to_owned(),
+            exit: 0,
+        }
+    }
+
+    /// A program that embeds the library and does the same when it is started again; compared is one of its tasks.
+    pub fn program(start: impl Fn(&Workspace) -> Command + Sync + 'static, task: &str) -> Self {
+        Self {
+            start: Box::new(move |workspace| Wharf::from(start(workspace))),
+            again: Again::Start,
+            task: task.to_owned(),
             exit: 0,
         }
     }
@@ -136,10 +154,13 @@ impl Case {
     }
 
     fn planned(&self, command: Wharf, workspace: &Workspace) -> Wharf {
+        let Again::Resume(planner) = &self.again else {
+            return command;
+        };
         let command = command
             .json()
             .env("WHARF_LOG", "wharf::plugin::domain=debug");
-        match (self.planner)(workspace) {
+        match planner(workspace) {
             Some(file) => command.script(file),
             None => command,
         }
@@ -147,6 +168,9 @@ impl Case {
 
     /// As somebody does who finds a task that did not come to its end.
     fn go_on(&self, workspace: &Workspace) -> Ran {
+        if matches!(self.again, Again::Start) {
+            return Wharf::from(self.start(workspace)).run();
+        }
         let resumed = self.planned(wharf("resume").dir(workspace.path()), workspace);
         let resumed = resumed.run();
         if resumed.code == Some(2) {

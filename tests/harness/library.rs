@@ -34,12 +34,17 @@ pub fn run(
     task: Task,
     options: RunOptions,
 ) -> Result<Outcome, Error> {
+    block_on(host.run(&PlanExecute::new(planner), task, options))
+}
+
+/// Waits for what the library does, as a program with a runtime of its own does.
+pub fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
         .build()
         .unwrap()
-        .block_on(host.run(&PlanExecute::new(planner), task, options))
+        .block_on(future)
 }
 
 /// Runs a task to its end.

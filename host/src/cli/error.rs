@@ -41,6 +41,9 @@ pub(super) enum CliError {
     /// An agent without a model.
     #[error("an agent needs a model")]
     NoAgentModel,
+    /// `--stop-after` for a task that has no such moments.
+    #[error("the task `{task}` is an agent's and has no checkpoints")]
+    NoCheckpoint { task: TaskId },
     /// No task waits for a decision.
     #[error("no task in {} waits for a decision", directory.display())]
     NothingWaits { directory: PathBuf },
@@ -126,6 +129,10 @@ impl Fault for CliError {
                 "no-agent-model",
                 "give `--planner model` with a `--config` that names a provider, or `--planner script:FILE`",
             ),
+            Self::NoCheckpoint { .. } => input(
+                "usage",
+                "leave `--stop-after` out: an agent stops at its budgets, and waits for `--ask`",
+            ),
             Self::NothingWaits { .. } => input(
                 "nothing-waits",
                 "`wharf status` tells where each task stands",
@@ -198,6 +205,9 @@ impl Fault for CliError {
                 "it has several providers, and none is the default: {}",
                 providers.join(", ")
             )),
+            Self::NoCheckpoint { .. } => {
+                Some("only a plan-execute task stops behind its plan, a step or its report".into())
+            }
             Self::NoAgentModel => Some("a search proposes plans, and answers no questions".into()),
             Self::Config { fault, .. } => fault.why(),
             Self::TooLarge { limit, .. } => Some(format!("{limit} bytes are allowed")),

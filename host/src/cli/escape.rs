@@ -1,6 +1,6 @@
 //! Text made safe: for a terminal, and for a shell.
 
-pub(super) use wharf::words::escape::escaped;
+pub(super) use wharf::words::escape::{escaped, excerpt};
 
 /// A word of a command line, quoted for a POSIX shell where it needs to be.
 pub(super) fn shell_word(word: &str) -> String {

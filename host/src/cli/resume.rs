@@ -20,6 +20,9 @@ pub(super) fn run(session: &Session, arguments: &ResumeArgs) -> Result<Reply, Er
     let status = host::status(&arguments.dir, &task, SystemClock.now());
     match status {
         Ok(status) if status.view.agent.is_some() => {
+            if way.stop_after.is_some() {
+                return Err(CliError::NoCheckpoint { task }.into());
+            }
             agent::drive(session, &arguments.dir, AgentTask::Saved(task), &way.means)
         }
         // Whatever is wrong with the task, the run finds and says.

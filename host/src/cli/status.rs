@@ -13,10 +13,13 @@ use super::{
     args::LookArgs,
     durations,
     error::CliError,
-    escape::escaped,
+    escape::{escaped, excerpt},
     look::Look,
     step_list::{self, StepLine},
 };
+
+/// The most of a goal that is shown to people; a prompt may be long.
+const GOAL_BYTES: usize = 400;
 
 /// Tells of the task that is named, or of all.
 pub(super) fn run(session: &Session, arguments: &LookArgs) -> Result<Reply, Error> {
@@ -100,7 +103,7 @@ pub(super) fn lines(task: &TaskStatus, look: Look) -> Vec<String> {
         stage => format!(", in stage {stage}"),
     };
     let mut lines = vec![format!("{heading}  {status}{reason}{stage}")];
-    lines.push(format!("  {}", escaped(&task.goal)));
+    lines.push(format!("  {}", excerpt(&task.goal, GOAL_BYTES)));
     let steps: Vec<StepLine> = view.steps.iter().map(StepLine::from).collect();
     let running = look.mark(wharf::core::view::StepState::Running);
     lines.extend(

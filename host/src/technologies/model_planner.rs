@@ -146,6 +146,7 @@ fn tool(tool: &ToolDescriptor) -> ChatTool {
         name: tool.name.clone(),
         description: tool.description.clone(),
         parameters: tool.input_schema.clone(),
+        stays: tool.cache_hint,
     }
 }
 

@@ -34,8 +34,8 @@ pub struct ToolDescriptor {
     pub idempotent: bool,
     /// What it does to the world; told to clients, not enforced.
     pub effect: ToolEffect,
-    /// The list of tools up to and with this one does not change between calls: a provider that can keep a prompt's beginning
-    /// is told so.
+    /// The list of tools up to and with this one stays the same from question to question. `ModelPlanner` marks the last such tool
+    /// for providers that keep a prompt's beginning where they are told to (`mark_prompt_cache`).
     pub cache_hint: bool,
 }
 

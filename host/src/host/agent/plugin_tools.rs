@@ -107,6 +107,7 @@ fn descriptor(tool: &Tool) -> ToolDescriptor {
     ToolDescriptor::new(tool.name.clone(), described, schema)
         .with_effect(effect)
         .idempotent()
+        .with_cache_hint()
 }
 
 /// Stands in a toolbox that belongs to no task.

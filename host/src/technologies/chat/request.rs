@@ -53,6 +53,8 @@ pub struct ChatTool {
     pub description: String,
     /// A JSON Schema of its arguments.
     pub parameters: Value,
+    /// The tools up to and with this one stay the same from question to question.
+    pub stays: bool,
 }
 
 /// The form of an answer.
@@ -72,14 +74,23 @@ impl ChatRequest {
         let mut body = settings.options.clone();
         let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
         set("model", settings.model.clone().into());
-        let messages = self.messages.iter().map(message);
+        // Servers have the tools before the messages: these are kept as far as the list of tools is.
+        let marked = settings.mark_prompt_cache;
+        let last_that_stays = self.tools.iter().rposition(|tool| tool.stays);
+        let all_stay = self.tools.last().is_none_or(|tool| tool.stays);
+        let messages = self.messages.iter();
+        let messages = messages.map(|it| message(it, marked && all_stay));
         set("messages", messages.collect());
         set("stream", settings.stream.into());
         if settings.stream && terms.usage_in_stream {
             set("stream_options", json!({ "include_usage": true }));
         }
         if !self.tools.is_empty() {
-            set("tools", self.tools.iter().map(tool).collect());
+            let mut tools: Vec<Value> = self.tools.iter().map(tool).collect();
+            if let Some(last) = last_that_stays.filter(|_| marked) {
+                tools[last]["cache_control"] = cache_control();
+            }
+            set("tools", tools.into());
         }
         if let Some(format) = self.schema.as_ref().and_then(|it| format(it, terms.format)) {
             set("response_format", format);
@@ -102,8 +113,16 @@ impl ChatRequest {
     }
 }
 
-fn message(message: &ChatMessage) -> Value {
+fn cache_control() -> Value {
+    json!({ "type": "ephemeral" })
+}
+
+fn message(message: &ChatMessage, is_marked: bool) -> Value {
     match message {
+        ChatMessage::System(text) if is_marked => json!({
+            "role": "system",
+            "content": [{ "type": "text", "text": text, "cache_control": cache_control() }],
+        }),
         ChatMessage::System(text) => json!({ "role": "system", "content": text }),
         ChatMessage::User(text) => json!({ "role": "user", "content": text }),
         ChatMessage::Assistant { text, tool_calls } => {
@@ -188,6 +207,7 @@ mod tests {
                 name: "look".into(),
                 description: "Looks.".into(),
                 parameters: json!({ "type": "object" }),
+                stays: true,
             }],
             schema: Some(AnswerSchema {
                 name: "answer".into(),
@@ -229,6 +249,34 @@ mod tests {
                 "top_p": 0.1,
             })
         );
+    }
+
+    #[test]
+    fn what_stays_the_same_is_marked_where_that_is_asked_for() {
+        let mut settings = ChatSettings::new("http://h", "m");
+        let terms = || Terms::of(ResponseFormat::Auto);
+        let mut request = request();
+        let plain = request.body(&settings, terms());
+        assert!(!plain.to_string().contains("cache_control"));
+        settings.mark_prompt_cache = true;
+        let mark = json!({ "type": "ephemeral" });
+        let body = request.body(&settings, terms());
+        assert_eq!(
+            body["messages"][0],
+            json!({ "role": "system", "content": [{ "type": "text", "text": "s", "cache_control": mark }] })
+        );
+        assert_eq!(body["messages"][1], plain["messages"][1]);
+        assert_eq!(body["tools"][0]["cache_control"], mark);
+        // Behind a tool that comes and goes nothing is kept.
+        let passing = ChatTool {
+            stays: false,
+            ..request.tools[0].clone()
+        };
+        request.tools.push(passing);
+        let body = request.body(&settings, terms());
+        assert_eq!(body["messages"][0], plain["messages"][0]);
+        assert_eq!(body["tools"][0]["cache_control"], mark);
+        assert!(body["tools"][1].get("cache_control").is_none());
     }
 
     #[test]

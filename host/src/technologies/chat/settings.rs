@@ -45,6 +45,10 @@ pub struct ChatSettings {
     /// The seed of the sampling, where the server knows one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<i64>,
+    /// Whether the beginning of a prompt that stays the same is marked with `cache_control`, for servers that keep a prompt's
+    /// beginning only where they are told to. One that does it by itself needs no mark.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub mark_prompt_cache: bool,
     /// Whether the answer is asked for as a stream. A server that answers in one piece all the same is understood.
     #[serde(default = "yes")]
     pub stream: bool,
@@ -133,6 +137,7 @@ impl ChatSettings {
             max_completion_tokens: None,
             temperature: None,
             seed: None,
+            mark_prompt_cache: false,
             stream: yes(),
             response_format: ResponseFormat::Auto,
             connect_timeout_ms: ten_seconds(),
@@ -171,6 +176,14 @@ impl ChatSettings {
     pub(super) fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands a reference to it"
+)]
+fn is_no(value: &bool) -> bool {
+    !value
 }
 
 fn yes() -> bool {

@@ -76,6 +76,7 @@ pub(super) fn of(call: Call) -> ToolDescriptor {
         .with_output(output)
         .with_timeout(MEMORY_TIMEOUT)
         .with_effect(effect)
+        .with_cache_hint()
 }
 
 /// Without references: not every provider follows them.

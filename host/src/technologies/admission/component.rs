@@ -1,0 +1,90 @@
+//! A component in a workspace, kept under its digest.
+
+use std::{
+    collections::HashSet,
+    sync::{Mutex, PoisonError},
+};
+
+use super::{
+    super::{durable_file, durable_folder, workspace::Workspace},
+    error::AdmissionError,
+};
+use crate::{core::ports::archive::FileState, words::digest::Digest};
+
+/// The most bytes a component may have: 256 MiB.
+pub const MAX_COMPONENT_BYTES: usize = 256 * 1024 * 1024;
+
+/// The bytes of a component and the digest of these very bytes, which takes a while to compute.
+#[derive(Debug, Clone, Copy)]
+pub struct Component<'a> {
+    bytes: &'a [u8],
+    digest: Digest,
+}
+
+/// The components that this process has made durable in one workspace. What was durable once stays so: it is compared again
+/// for every task, but synced once.
+#[derive(Debug, Default)]
+pub struct KeptComponents(Mutex<HashSet<Digest>>);
+
+impl<'a> Component<'a> {
+    /// Computes the digest.
+    #[must_use]
+    pub fn of(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            digest: Digest::of(bytes),
+        }
+    }
+
+    /// The digest.
+    #[must_use]
+    pub const fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Keeps the component in a workspace, under its digest. Durable when it returns.
+    ///
+    /// # Errors
+    /// [`AdmissionError::ComponentChanged`] if something else stands there; [`FileError`].
+    pub fn keep(&self, workspace: &Workspace, kept: &KeptComponents) -> Result<(), AdmissionError> {
+        let path = workspace.component_file(&self.digest);
+        match durable_file::inspect(&path, self.bytes)? {
+            FileState::Whole if kept.has(&self.digest) => return Ok(()),
+            FileState::Whole => durable_file::settle(&path)?,
+            FileState::Absent | FileState::Torn => durable_file::place(&path, self.bytes)?,
+            FileState::Other => return Err(AdmissionError::ComponentChanged { path }),
+        }
+        durable_folder::sync(&workspace.plugins_folder())?;
+        kept.add(self.digest);
+        Ok(())
+    }
+}
+
+impl KeptComponents {
+    fn has(&self, digest: &Digest) -> bool {
+        self.lock().contains(digest)
+    }
+
+    fn add(&self, digest: Digest) {
+        self.lock().insert(digest);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<Digest>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The bytes of a pinned component, hashed after they were read.
+///
+/// # Errors
+/// [`AdmissionError::ComponentMissing`], [`AdmissionError::ComponentChanged`]; [`FileError`].
+pub fn stored_component(workspace: &Workspace, digest: &Digest) -> Result<Vec<u8>, AdmissionError> {
+    let path = workspace.component_file(digest);
+    match durable_file::read(&path, MAX_COMPONENT_BYTES)? {
+        None => Err(AdmissionError::ComponentMissing { path }),
+        Some(bytes) if Digest::of(&bytes) != *digest => {
+            Err(AdmissionError::ComponentChanged { path })
+        }
+        Some(bytes) => Ok(bytes),
+    }
+}
