@@ -1,7 +1,7 @@
 //! Calls that are refused, that wait for a person, and that nobody may make.
 
 use model_server::{Reply, Server};
-use serde_json::{Value, json};
+use serde_json::json;
 use wharf_tests::{Workspace, script, wharf};
 
 use super::{agent, audited, calls, lines, plan, report, resume, status, step, stored_plan};

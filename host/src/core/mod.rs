@@ -18,6 +18,7 @@ pub mod plan_execute;
 pub mod ports;
 pub mod progress;
 pub mod request;
+pub mod step_call;
 pub mod task_request;
 pub mod tools;
 pub mod view;

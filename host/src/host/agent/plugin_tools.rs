@@ -11,12 +11,11 @@ use crate::{
         contract::{Effect, Failure, OperationKey, Step, StepAnswer, Subject, Tool},
         metering::Meter,
         ports::{
-            business::{
-                Business as _, Operation, Performed, Read, ReadOutcome, Sql, SubjectConflict,
-            },
+            business::{Performed, SubjectConflict},
             domain::{Declared as _, Domain as _},
         },
         request::Request,
+        step_call::StepSite,
         tools::{
             Intent, LedgerTool, ToolBody, ToolCall, ToolDescriptor, ToolEffect, ToolError,
             ToolFault, Toolbox,
@@ -135,7 +134,7 @@ impl LedgerTool for PluginTool {
             .operation_key(&self.request, &step.tool, step.arguments.as_ref())?;
         match key {
             Some(key) => self.perform(&step, key, intent),
-            None => self.read(&step),
+            None => self.read(&step, intent),
         }
     }
 }
@@ -157,31 +156,28 @@ impl PluginTool {
         })
     }
 
+    fn site<'a>(&'a self, intent: &'a Intent<'a>) -> StepSite<'a> {
+        StepSite {
+            domain: &*self.plugin,
+            business: &*self.business,
+            request: &self.request,
+            subject: &self.subject,
+            task: intent.task,
+            principal: intent.principal,
+            intent: intent.position,
+            intended_at: intent.at,
+        }
+    }
+
     fn perform(
         &self,
         step: &Step,
         key: OperationKey,
         intent: &Intent<'_>,
     ) -> Result<Value, ToolFault> {
-        let operation = Operation {
-            plugin: self.request.plugin.name.clone(),
-            subject: self.subject.clone(),
-            key: key.clone(),
-            task: intent.task.clone(),
-            principal: intent.principal.clone(),
-            fingerprint: self.request.fingerprint(),
-            input_digest: self.request.input_digest(),
-            tool: step.tool.clone(),
-            arguments_digest: step.arguments_digest(),
-            effect: self.tool.effect,
-            position: intent.position,
-            at: intent.at,
-        };
-        // The sandbox is ready before the database is locked.
-        let mut prepared = Some(self.plugin.prepare(&self.request, step)?);
         let performed = self
-            .business
-            .perform(&operation, &mut |sql| perform_once(prepared.take(), sql))?;
+            .site(intent)
+            .perform(step, key.clone(), self.tool.effect)?;
         match performed {
             Performed::Done { row, replayed } => Ok(json!({
                 "operationKey": key,
@@ -194,36 +190,13 @@ impl PluginTool {
         }
     }
 
-    fn read(&self, step: &Step) -> Result<Value, ToolFault> {
-        let read = Read {
-            plugin: self.request.plugin.name.clone(),
-            subject: Some((self.subject.clone(), self.request.input_digest())),
-        };
-        let mut prepared = Some(self.plugin.prepare(&self.request, step)?);
-        let mut answer = None;
-        let outcome = self.business.read(&read, &mut |sql| {
-            answer = Some(perform_once(prepared.take(), sql)?);
-            Ok(())
-        })?;
-        match (outcome, answer) {
-            (ReadOutcome::SubjectConflict(conflict), _) => Err(conflicting(&conflict).into()),
-            (ReadOutcome::Read, Some(Ok(StepAnswer::Done { data, .. }))) => {
-                Ok(json!({ "data": data.value() }))
-            }
-            (ReadOutcome::Read, Some(Ok(StepAnswer::Declined(data)))) => Ok(declined(&data)),
-            (ReadOutcome::Read, Some(Err(failure))) => Err(failed(failure).into()),
-            (ReadOutcome::Read, None) => Err(Error::from(NotCalledOnce).into()),
+    fn read(&self, step: &Step, intent: &Intent<'_>) -> Result<Value, ToolFault> {
+        match self.site(intent).read(step)? {
+            Err(conflict) => Err(conflicting(&conflict).into()),
+            Ok(Ok(StepAnswer::Done { data, .. })) => Ok(json!({ "data": data.value() })),
+            Ok(Ok(StepAnswer::Declined(data))) => Ok(declined(&data)),
+            Ok(Err(failure)) => Err(failed(failure).into()),
         }
-    }
-}
-
-fn perform_once(
-    prepared: Option<Box<dyn crate::core::ports::domain::PreparedStep>>,
-    sql: Arc<dyn Sql>,
-) -> Result<Result<StepAnswer, Failure>, Error> {
-    match prepared {
-        Some(prepared) => prepared.perform(sql),
-        None => Err(NotCalledOnce.into()),
     }
 }
 
@@ -265,17 +238,6 @@ impl Fault for RequestRefused {
 
     fn why(&self) -> Option<String> {
         Some(self.0.clone())
-    }
-}
-
-/// The business database called a step another number of times than once.
-#[derive(Debug, thiserror::Error)]
-#[error("a step was not called exactly once in its transaction")]
-struct NotCalledOnce;
-
-impl Fault for NotCalledOnce {
-    fn facts(&self) -> Facts {
-        Facts::new("step-not-called-once", Kind::Bug, "report it")
     }
 }
 

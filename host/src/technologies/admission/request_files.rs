@@ -43,7 +43,11 @@ impl RequestFiles<'_> {
     }
 
     /// Whether this very request stands there already.
-    fn stand(&self, workspace: &Workspace, owner: &TaskLock) -> Result<bool, AdmissionError> {
+    pub(super) fn stand(
+        &self,
+        workspace: &Workspace,
+        owner: &TaskLock,
+    ) -> Result<bool, AdmissionError> {
         let task = self.acting.task;
         if owner.folder() != workspace.task_folder(task) {
             return Err(AdmissionError::NotOwned { task: task.clone() });
@@ -56,7 +60,7 @@ impl RequestFiles<'_> {
         }
     }
 
-    fn write(&self, workspace: &Workspace, stands: bool) -> Result<(), AdmissionError> {
+    pub(super) fn write(&self, workspace: &Workspace, stands: bool) -> Result<(), AdmissionError> {
         let request_file = workspace.request_file(self.acting.task);
         if stands {
             durable_file::settle(&request_file)?;

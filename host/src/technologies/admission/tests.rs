@@ -2,15 +2,14 @@ use std::fs;
 
 use super::{
     super::{
-        faults_file::FaultsError,
         fixtures::{COMPONENT, assert_error, request, workspace},
-        policy_file::{Policy, PolicyError},
+        policy_file::Policy,
     },
     *,
 };
 use crate::{
-    core::{contract::OperationKey, request::RequestError},
-    words::{digest::Digest, error::Kind, id::TaskId},
+    core::{contract::OperationKey, request::REQUEST_BOUNDS},
+    words::{digest::Digest, error::Kind},
 };
 
 fn faults() -> Faults {

@@ -1,7 +1,5 @@
 //! The Interaction worker: the plugin, the business transaction and the published files.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use super::{Ports, RecordError, records::agrees};
@@ -20,9 +18,10 @@ use crate::{
             state::TaskState,
         },
         ports::{
-            business::{LedgerRow, Operation, Performed, Read, ReadOutcome, Sql, SubjectConflict},
+            business::{LedgerRow, Performed, Read, SubjectConflict},
             model::Answer,
         },
+        step_call::{StepSite, read_once},
         worker::{Moment, Worker, Yield},
     },
     words::{
@@ -70,7 +69,9 @@ impl InteractionWorker {
             plugin: request.plugin.name.clone(),
             subject: None,
         };
-        let seen = self.read(&read, |sql| self.ports.domain.snapshot(request, sql))?;
+        let seen = read_once(&*self.ports.business, &read, |sql| {
+            self.ports.domain.snapshot(request, sql)
+        })?;
         Ok(match seen {
             Ok(Ok(snapshot)) => Seen::Snapshot(snapshot),
             Ok(Err(Failure::Rejected(message) | Failure::EnvironmentChanged(message))) => {
@@ -134,30 +135,7 @@ impl InteractionWorker {
         effect: Effect,
         at: &At<'_>,
     ) -> Result<Outcome, Error> {
-        let request = at.state.request();
-        let operation = Operation {
-            plugin: request.plugin.name.clone(),
-            subject: subject.clone(),
-            key: key.clone(),
-            task: request.id.clone(),
-            principal: request.principal.clone(),
-            fingerprint: request.fingerprint(),
-            input_digest: request.input_digest(),
-            tool: step.tool.clone(),
-            arguments_digest: step.arguments_digest(),
-            effect,
-            position: at.intent,
-            at: at.intended_at,
-        };
-        // The sandbox is ready before the database is locked.
-        let mut prepared = Some(self.ports.domain.prepare(request, step)?);
-        let performed =
-            self.ports
-                .business
-                .perform(&operation, &mut |sql| match prepared.take() {
-                    Some(prepared) => prepared.perform(sql),
-                    None => Err(CalledTwice.into()),
-                })?;
+        let performed = self.site(subject, at).perform(step, key.clone(), effect)?;
         Ok(match performed {
             Performed::Done { .. } if self.loses_response_of(&key, at) => lost(key),
             Performed::Done { row, replayed } => {
@@ -170,16 +148,7 @@ impl InteractionWorker {
     }
 
     fn perform_read(&self, step: &Step, subject: &Subject, at: &At<'_>) -> Result<Outcome, Error> {
-        let request = at.state.request();
-        let read = Read {
-            plugin: request.plugin.name.clone(),
-            subject: Some((subject.clone(), request.input_digest())),
-        };
-        let mut prepared = Some(self.ports.domain.prepare(request, step)?);
-        let answer = self.read(&read, |sql| match prepared.take() {
-            Some(prepared) => prepared.perform(sql),
-            None => Err(CalledTwice.into()),
-        })?;
+        let answer = self.site(subject, at).read(step)?;
         Ok(match answer {
             Ok(Ok(StepAnswer::Done { data, .. })) => Outcome::Recorded(StepRecord {
                 operation_key: None,
@@ -291,20 +260,17 @@ impl InteractionWorker {
         self.ports.lose_response_of.as_ref() == Some(key) && !at.state.knows_unknown(key)
     }
 
-    fn read<T>(
-        &self,
-        read: &Read,
-        mut call: impl FnMut(Arc<dyn Sql>) -> Result<T, Error>,
-    ) -> Result<Result<T, SubjectConflict>, Error> {
-        let mut result = None;
-        let outcome = self.ports.business.read(read, &mut |sql| {
-            result = Some(call(sql)?);
-            Ok(())
-        })?;
-        match (outcome, result) {
-            (ReadOutcome::SubjectConflict(conflict), _) => Ok(Err(conflict)),
-            (ReadOutcome::Read, Some(result)) => Ok(Ok(result)),
-            (ReadOutcome::Read, None) => Err(NotCalled.into()),
+    fn site<'a>(&'a self, subject: &'a Subject, at: &'a At<'_>) -> StepSite<'a> {
+        let request = at.state.request();
+        StepSite {
+            domain: &*self.ports.domain,
+            business: &*self.ports.business,
+            request,
+            subject,
+            task: &request.id,
+            principal: &request.principal,
+            intent: at.intent,
+            intended_at: at.intended_at,
         }
     }
 }
@@ -355,29 +321,18 @@ fn lost(operation_key: OperationKey) -> Outcome {
     }
 }
 
-macro_rules! bugs {
-    ($($(#[$attribute:meta])* $name:ident, $code:literal;)*) => {$(
-        $(#[$attribute])*
-        struct $name;
+#[derive(Debug, thiserror::Error)]
+#[error("a stage ran before the snapshot that it needs")]
+struct NoSnapshot;
 
-        impl Fault for $name {
-            fn facts(&self) -> Facts {
-                Facts::new($code, Kind::Bug, "report this with the output of `wharf status`")
-            }
-        }
-    )*};
-}
-
-bugs! {
-    #[derive(Debug, thiserror::Error)]
-    #[error("a stage ran before the snapshot that it needs")]
-    NoSnapshot, "stage-without-snapshot";
-    #[derive(Debug, thiserror::Error)]
-    #[error("a prepared step was called twice")]
-    CalledTwice, "step-called-twice";
-    #[derive(Debug, thiserror::Error)]
-    #[error("a read did not call the plugin")]
-    NotCalled, "read-not-called";
+impl Fault for NoSnapshot {
+    fn facts(&self) -> Facts {
+        Facts::new(
+            "stage-without-snapshot",
+            Kind::Bug,
+            "report this with the output of `wharf status`",
+        )
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
