@@ -2,14 +2,21 @@
 //! `ModelPlanner` takes its place with a server of chat completions.
 //!
 //! Run it after `cargo xtask guests`:
-//! `cargo run -p wharf-examples --bin agents -- target/plugins/fulfillment.wasm DIRECTORY`
+//! `cargo run -p wharf-examples --bin agents -- target/plugins/fulfillment.wasm DIRECTORY [CACHE]`
+//! Started again, it goes on where it was.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
     reason = "an example is a program"
 )]
 
-use std::{fs, future::Future, path::Path, pin::Pin, sync::Arc};
+use std::{
+    fs,
+    future::Future,
+    path::{Path, PathBuf},
+    pin::Pin,
+    sync::Arc,
+};
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
@@ -57,6 +64,8 @@ async fn main() -> anyhow::Result<()> {
     let component = fs::read(arguments.next().context("which component?")?)?;
     let directory = arguments.next().context("which directory?")?;
     let host = HostBuilder::new(&directory)
+        // Without it each start compiles the plugin.
+        .compile_cache(arguments.next().map(PathBuf::from))
         .register_tool(weather(), ToolBody::Native(Arc::new(Weather)))
         .build()?;
 

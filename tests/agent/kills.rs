@@ -5,7 +5,8 @@ use std::process::Command;
 use model_server::{Piece, Reply, Server};
 use serde_json::{Value, json};
 use wharf_tests::{
-    Workspace, built, crash_matrix::Case, patience::PATIENCE, script, skipped, trace, wharf,
+    Workspace, built, command::compile_cache, crash_matrix::Case, patience::PATIENCE, script,
+    skipped, trace, wharf,
 };
 
 use super::{audited, calls, lines, plan, report, resume, step, stored_plan, tool_calls};
@@ -110,10 +111,14 @@ fn agents_with_a_plugins_tools_survive_a_kill_anywhere() {
         let mut command = Command::new(built::example("agents"));
         command
             .arg(built::plugin("fulfillment"))
-            .arg(workspace.path());
+            .arg(workspace.path())
+            .arg(compile_cache());
         command
     };
-    let covered = Case::program(start, "task-of-bob").clean().crash_matrix();
+    let case = Case::program(start, "task-of-bob");
+    // What comes before is a task of the other pattern, whose matrices are elsewhere.
+    let clean = case.clean().after_change_of("task-of-alice");
+    let covered = clean.crash_matrix();
     assert!(covered.changes > 100 && covered.kills > 60, "{covered:?}");
 }
 

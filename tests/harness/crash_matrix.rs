@@ -41,6 +41,8 @@ pub type Meddling<'a> = &'a (dyn Fn(&Workspace) + Sync);
 /// A clean run.
 pub struct Clean<'c> {
     case: &'c Case,
+    /// The first change at which it is disturbed.
+    first: usize,
     changes: Vec<Change>,
     outcome: Outcome,
 }
@@ -143,6 +145,7 @@ impl Case {
         let outcome = self.outcome(&workspace, calls(&traced.stderr));
         Clean {
             case: self,
+            first: 0,
             changes: traced.changes,
             outcome,
         }
@@ -203,6 +206,14 @@ impl Clean<'_> {
         self
     }
 
+    /// Not disturbed before something of this name is changed.
+    #[must_use]
+    pub fn after_change_of(mut self, name: &str) -> Self {
+        let names = |change: &Change| format!("{change:?}").contains(name);
+        self.first = self.changes.iter().position(names).unwrap();
+        self
+    }
+
     /// Kills the task at every moment that differs from the one before it.
     pub fn crash_matrix(&self) -> Covered {
         self.crash_matrix_with(&|_| ()).unwrap()
@@ -226,7 +237,7 @@ impl Clean<'_> {
     fn moments(&self) -> Vec<Moment> {
         let is_write = |at: usize| matches!(self.changes.get(at), Some(Change::Write { .. }));
         let mut moments = Vec::new();
-        for at in 0..self.changes.len() {
+        for at in self.first..self.changes.len() {
             if is_write(at) {
                 continue;
             }
