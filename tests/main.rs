@@ -23,6 +23,7 @@ mod config;
 mod context;
 mod doctor;
 mod fuel;
+mod gc;
 mod golden;
 mod ids;
 mod mcp;

@@ -3,13 +3,17 @@
 use std::{path::Path, path::PathBuf, sync::Arc};
 
 use clap::Args;
+use futures::future::BoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use wharf::{
     Error, TaskId,
-    core::agent::{
-        request::{AgentBudgets, AgentFields, AgentRequest},
-        state::WaitingCall,
+    core::{
+        agent::{
+            request::{AgentBudgets, AgentFields, AgentRequest},
+            state::WaitingCall,
+        },
+        ports::agent_model::{AgentModel, Conversation, Reply as ModelReply},
     },
     host::{self, Agent, AgentFinished, AgentOutcome, AgentTask, Host},
     words::{
@@ -103,17 +107,47 @@ pub(super) fn run(session: &Session, arguments: &AgentArgs) -> Result<Reply, Err
         ask: arguments.ask.clone(),
         deny: arguments.deny.clone(),
     })?;
-    drive(session, &arguments.dir, AgentTask::new(request), &means)
+    let model = means.model.clone().ok_or(CliError::NoAgentModel)?;
+    let task = AgentTask::new(request);
+    drive(session, &arguments.dir, task, &means, model)
+}
+
+/// Goes on with a saved task; a finished one asks no model.
+pub(super) fn resume(
+    session: &Session,
+    workspace: &Path,
+    task: TaskId,
+    means: &Means,
+) -> Result<Reply, Error> {
+    let model = means.model.clone().unwrap_or_else(|| Arc::new(NoModel));
+    drive(session, workspace, AgentTask::Saved(task), means, model)
+}
+
+/// In the place of a model that nobody has named.
+struct NoModel;
+
+impl AgentModel for NoModel {
+    fn check(&self, _conversation: &Conversation<'_>) -> Result<(), Error> {
+        Err(CliError::NoAgentModel.into())
+    }
+
+    fn answer<'a>(
+        &'a self,
+        _conversation: &'a Conversation<'a>,
+        _deltas: &'a (dyn Fn(&str) + Sync),
+    ) -> BoxFuture<'a, Result<ModelReply, Error>> {
+        Box::pin(std::future::ready(Err(CliError::NoAgentModel.into())))
+    }
 }
 
 /// Runs an agent's task in a workspace, named by an absolute path.
-pub(super) fn drive(
+fn drive(
     session: &Session,
     workspace: &Path,
     task: AgentTask,
     means: &Means,
+    model: Arc<dyn AgentModel>,
 ) -> Result<Reply, Error> {
-    let model = means.model.clone().ok_or(CliError::NoAgentModel)?;
     let id = task.id().clone();
     let place = Place {
         workspace,
@@ -213,12 +247,12 @@ struct WaitingAnswer<'a> {
 impl Answer for WaitingAnswer<'_> {
     fn text(&self, look: Look) -> String {
         format!(
-            "{}: {} waits for a decision\n  {}\ndecide with: {}\n         or: {}\nthen       : {}\n",
+            "{}: {} waits for a decision\n  {}\ndecide with: {}\n         or: {}\nthen       : {} --planner ...\n",
             look.warn("waiting"),
             escaped(&self.waiting.tool),
             escaped(&self.waiting.arguments),
-            escaped(&self.place.command("approve")),
-            escaped(&self.place.command("deny")),
+            escaped(&self.place.decision("approve", self.waiting)),
+            escaped(&self.place.decision("deny", self.waiting)),
             escaped(&self.place.command("resume")),
         )
     }

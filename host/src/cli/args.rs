@@ -10,7 +10,7 @@ use wharf::TaskId;
 
 use super::{
     agent::AgentArgs, config::ConfigArgs, decide::DecideArgs, demo::DemoArgs, doctor::DoctorArgs,
-    mcp::McpArgs, way::WayArgs,
+    gc::GcArgs, mcp::McpArgs, way::WayArgs,
 };
 
 const EXIT_CODES: &str = "\
@@ -74,6 +74,8 @@ pub(super) enum Command {
     Approve(DecideArgs),
     /// Denies the call that an agent's task waits with.
     Deny(DecideArgs),
+    /// Removes finished tasks that are old enough; what they did stays.
+    Gc(GcArgs),
     /// Looks at plugins.
     Plugin {
         /// What to do.

@@ -103,7 +103,7 @@ impl Answer for DecidedAnswer<'_> {
     fn text(&self, look: Look) -> String {
         let verb = if self.approved { "approved" } else { "denied" };
         format!(
-            "{}: {} {}\ngo on with: {}\n",
+            "{}: {} {}\ngo on with: {} --planner ...\n",
             look.strong(verb),
             escaped(&self.call.tool),
             escaped(&self.call.arguments),

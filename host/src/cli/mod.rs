@@ -15,6 +15,7 @@ mod audit;
 mod decide;
 mod demo;
 mod doctor;
+mod gc;
 mod inspect;
 mod inspect_folder;
 mod mcp;
@@ -119,6 +120,7 @@ fn begin(environment: Environment) -> Result<Reply, Error> {
         Command::Audit(arguments) => audit::run(&session, &arguments),
         Command::Doctor(arguments) => doctor::run(&session, &arguments),
         Command::Mcp(arguments) => mcp::run(&session, &arguments),
+        Command::Gc(arguments) => gc::run(&session, &arguments),
         Command::Plugin {
             command: PluginCommand::Inspect(arguments),
         } => inspect::run(&session, &arguments),

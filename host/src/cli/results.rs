@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use wharf::{
     Checkpoint, Error, TaskId,
+    core::agent::state::WaitingCall,
     host::{self, Finished, RunDocument, TaskStatus},
 };
 
@@ -32,6 +33,11 @@ impl Place<'_> {
     /// The command that goes on with it.
     fn resume(self) -> String {
         self.command("resume")
+    }
+
+    /// The command that decides about a call that waits, and about no other.
+    pub(super) fn decision(self, name: &str, call: &WaitingCall) -> String {
+        format!("{} --call {}", self.command(name), call.digest)
     }
 
     /// A command about it.

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use wharf::{
-    Error, Task, TaskId,
-    host::{self, AgentTask},
+    Error, Task, TaskId, host,
     words::clock::{Clock as _, SystemClock},
 };
 
@@ -23,7 +22,7 @@ pub(super) fn run(session: &Session, arguments: &ResumeArgs) -> Result<Reply, Er
             if way.stop_after.is_some() {
                 return Err(CliError::NoCheckpoint { task }.into());
             }
-            agent::drive(session, &arguments.dir, AgentTask::Saved(task), &way.means)
+            agent::resume(session, &arguments.dir, task, &way.means)
         }
         // Whatever is wrong with the task, the run finds and says.
         _ => drive(session, &arguments.dir, Task::Saved(task), way),

@@ -12,7 +12,7 @@ use std::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{limits::HostLimits, preflight, run::RunError, stores};
+use super::{limits::HostLimits, preflight, retention, run::RunError, stores};
 use crate::{
     business::{BusinessStore, SqlLimits},
     core::{
@@ -29,7 +29,7 @@ use crate::{
         ports::{
             archive::{Archive as _, FileState},
             business::{Business as _, LedgerRow},
-            journal::{Journal as _, StoredRecord},
+            journal::{Journal as _, Position, StoredRecord},
             permission::Acting,
         },
         request::Request,
@@ -41,6 +41,7 @@ use crate::{
         archive::FileArchive,
         journal::SqliteJournal,
         policy_file::Policy,
+        tombstones::Tombstone,
         workspace::Workspace,
     },
     words::{
@@ -172,13 +173,15 @@ struct Intent {
 }
 
 impl Auditor {
-    /// In order of admission; after them those whose journal is gone, of which only an anchor tells.
+    /// In order of admission; after them those that were removed, and those whose journal is gone, of which only an anchor tells.
     fn tasks(&self) -> Result<Vec<TaskId>, Error> {
         let anchored = self.business.anchored_tasks()?;
         let mut tasks = self.journal.tasks()?;
+        tasks.extend(self.journal.removed()?);
+        let known: BTreeSet<_> = tasks.iter().cloned().collect();
         let lost: Vec<_> = anchored
             .into_iter()
-            .filter(|task| !tasks.contains(task))
+            .filter(|task| !known.contains(task))
             .collect();
         tasks.extend(lost);
         Ok(tasks)
@@ -194,6 +197,10 @@ impl Auditor {
         let anchor = self.business.anchor_of(task)?;
         let stored = self.journal.load(task)?;
         let rows = self.business.rows_of(task)?;
+        if let Some(stone) = self.journal.tombstone(task)? {
+            removed(&stone, anchor, &stored, &rows, &mut audit);
+            return Ok(audit);
+        }
         if stored.is_empty() && anchor.is_none() && rows.is_empty() {
             return Err(RunError::UnknownTask { task: task.clone() }.into());
         }
@@ -369,6 +376,41 @@ impl Auditor {
         let bytes =
             VerifiedBytes::expect(component, request.plugin.digest, limits.component_bytes)?;
         Plugin::load(&self.engine, &bytes, limits, self.cache.as_ref())
+    }
+}
+
+/// Of a removed task the anchor and the ledger rows are left; they must be those of the task on the tombstone.
+fn removed(
+    stone: &Tombstone,
+    anchor: Option<Position>,
+    stored: &[StoredRecord],
+    rows: &[LedgerRow],
+    audit: &mut TaskAudit,
+) {
+    audit.status = "removed".to_owned();
+    if anchor != Some(stone.position) {
+        audit.find(
+            "tombstone-differs",
+            format!(
+                "the task was removed with {} records, and its anchor is not the last of them",
+                stone.position.sequence
+            ),
+            "wharf_anchors",
+        );
+    }
+    if !stored.is_empty() {
+        audit.find(
+            "tombstone-differs",
+            "the task was removed, and has records all the same".to_owned(),
+            "memory.sqlite",
+        );
+    }
+    if retention::digest_of(rows) != stone.ledger {
+        audit.find(
+            "tombstone-differs",
+            "the task's ledger rows are not those that it had when it was removed".to_owned(),
+            "wharf_ledger",
+        );
     }
 }
 

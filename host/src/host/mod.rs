@@ -14,6 +14,7 @@ mod document;
 mod limits;
 mod preflight;
 mod opening;
+mod retention;
 mod run;
 mod status;
 mod stores;
@@ -30,6 +31,7 @@ pub use config::{
 pub use doctor::{Examination, Probe};
 pub use document::{RunDocument, StatusDocument};
 pub use limits::{Allowance, HostLimits};
+pub use retention::{DamagedTask, GcReport, KeptTasks, RemovedTask, gc};
 pub use status::{TaskStatus, status, tasks};
 pub use stores::tenant;
 pub use task::{Finished, Outcome, PlanExecute, Planner, RunOptions, Task};

@@ -153,8 +153,11 @@ fn open_saved(
     })
 }
 
-/// A task without records was never admitted, unless the business database knows better.
+/// A task without records was never admitted, unless it was removed or the business database knows better.
 pub(super) fn refuse_lost_journal(stores: &Stores, task: &TaskId) -> Result<(), Error> {
+    if let Some(stone) = stores.journal.tombstone(task)? {
+        return Err(RunError::removed(stone).into());
+    }
     match stores.business.anchor_of(task)? {
         Some(anchor) => Ok(preflight::check_anchor(task, anchor, &[])?),
         None => Ok(()),

@@ -33,7 +33,7 @@ use crate::{
         },
     },
     plugin::Plugin,
-    technologies::{faults_file::Faults, search_planner::SearchPlanner},
+    technologies::{faults_file::Faults, search_planner::SearchPlanner, tombstones::Tombstone},
     words::{
         error::{Error, Facts, Fault, Kind},
         id::TaskId,
@@ -200,6 +200,12 @@ pub(super) enum RunError {
         /// The task.
         task: TaskId,
     },
+    /// The task was finished and removed.
+    #[error("the task `{}` was removed at {}", stone.task, stone.removed_at)]
+    Removed {
+        /// What is left of it.
+        stone: Box<Tombstone>,
+    },
     /// The request of an admitted task is gone.
     #[error("the request of task `{task}` is missing")]
     RequestMissing {
@@ -220,13 +226,37 @@ pub(super) enum RunError {
     },
 }
 
+impl RunError {
+    /// Of a task that is no more.
+    pub(super) fn removed(stone: Tombstone) -> Self {
+        Self::Removed {
+            stone: Box::new(stone),
+        }
+    }
+}
+
 impl Fault for RunError {
+    fn why(&self) -> Option<String> {
+        match self {
+            Self::Removed { stone } => Some(format!(
+                "it had ended as {} at {}, and `wharf gc` removes such tasks",
+                stone.status, stone.finished_at
+            )),
+            _ => None,
+        }
+    }
+
     fn facts(&self) -> Facts {
         match self {
             Self::UnknownTask { .. } => Facts::new(
                 "no-task",
                 Kind::InvalidInput,
                 "`wharf status` lists the tasks of a workspace",
+            ),
+            Self::Removed { .. } => Facts::new(
+                "task-removed",
+                Kind::Conflict,
+                "what it did stands in the ledger; give a new task another id",
             ),
             Self::RequestMissing { .. } => Facts::new(
                 "request-missing",

@@ -48,9 +48,14 @@ pub fn tasks(directory: &Path) -> Result<Vec<TaskId>, Error> {
 /// `no-task` if there is none; a journal or request that is damaged.
 pub fn status(directory: &Path, task: &TaskId, now: Timestamp) -> Result<TaskStatus, Error> {
     let workspace = Workspace::open(directory)?;
-    let stored =
-        journal_of(&workspace)?.map_or_else(|| Ok(Vec::new()), |journal| journal.load(task))?;
+    let journal = journal_of(&workspace)?;
+    let stored = journal
+        .as_ref()
+        .map_or_else(|| Ok(Vec::new()), |journal| journal.load(task))?;
     if stored.is_empty() {
+        if let Some(stone) = journal.map_or(Ok(None), |journal| journal.tombstone(task))? {
+            return Err(RunError::removed(stone).into());
+        }
         return Err(RunError::UnknownTask { task: task.clone() }.into());
     }
     let request = admission::stored(&workspace, task)?

@@ -110,7 +110,9 @@ impl Stores {
 
     /// Refuses a seed where there is a task.
     pub(super) fn refuse_seed(&self) -> Result<(), Error> {
-        match self.journal.tasks()?.into_iter().next() {
+        let mut tasks = self.journal.tasks()?;
+        tasks.extend(self.journal.removed()?);
+        match tasks.into_iter().next() {
             Some(task) => Err(StoresError::NotNew { task }.into()),
             None => Ok(()),
         }

@@ -174,7 +174,7 @@ fn call(
 pub(super) fn task_view(directory: PathBuf, clock: Arc<dyn Clock>) -> TaskView {
     Arc::new(move |task| match status(&directory, task, clock.now()) {
         Ok(status) => Ok(Some(status.view)),
-        Err(error) if error.code() == "no-task" => Ok(None),
+        Err(error) if matches!(error.code(), "no-task" | "task-removed") => Ok(None),
         Err(error) => Err(error),
     })
 }

@@ -19,13 +19,14 @@ use wharf::Error;
 use super::{MAX_MESSAGE_BYTES, edge::Edge, error::McpError, runs::Runs};
 
 /// Serves until standard input ends or `stop` is ready; then runs are cancelled, and it returns when they have stopped.
-/// Standard output carries messages alone. A line that is too long or no JSON is passed over: it names no call to answer.
+/// Standard output carries messages alone. A line that is too long or no JSON is passed over, and nobody answers it.
 pub(crate) async fn serve_stdio(edge: Edge, stop: impl Future<Output = ()>) -> Result<(), Error> {
     let (input, output) = stdio_pipes();
     let runs = Arc::clone(&edge.runs);
     let input = Input {
         input,
         runs: Arc::clone(&runs),
+        in_a_line: false,
     };
     let transport =
         AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_MESSAGE_BYTES);
@@ -58,10 +59,12 @@ pub(crate) async fn serve_stdio(edge: Edge, stop: impl Future<Output = ()>) -> R
     Ok(())
 }
 
-/// Standard input, at whose end all runs are asked to stop: so their answers still reach a client that reads on.
+/// Standard input, at whose end all runs are asked to stop: so their answers still reach a client that reads on. A last line that
+/// nobody ended is one all the same.
 struct Input<R> {
     input: R,
     runs: Arc<Runs>,
+    in_a_line: bool,
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for Input<R> {
@@ -73,8 +76,15 @@ impl<R: AsyncRead + Unpin> AsyncRead for Input<R> {
         let before = buffer.filled().len();
         let room = buffer.remaining() > 0;
         let read = Pin::new(&mut self.input).poll_read(context, buffer);
-        if room && matches!(read, Poll::Ready(Ok(()))) && buffer.filled().len() == before {
-            self.runs.close();
+        if room && matches!(read, Poll::Ready(Ok(()))) {
+            match buffer.filled()[before..].last() {
+                Some(last) => self.in_a_line = *last != b'\n',
+                None if self.in_a_line => {
+                    buffer.put_slice(b"\n");
+                    self.in_a_line = false;
+                }
+                None => self.runs.close(),
+            }
         }
         read
     }

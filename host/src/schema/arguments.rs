@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use jsonschema::ValidationError;
+use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde_json::Value;
 
 use super::{Schema, SchemaCompiler, SchemaFault, size};
@@ -158,18 +158,43 @@ fn take(left: &mut u64, asked: u64) -> bool {
 
 fn listed<'a>(errors: impl Iterator<Item = ValidationError<'a>>) -> Vec<String> {
     let mut faults = Vec::new();
-    for (at, error) in errors.enumerate() {
-        if faults.len() == MAX_FAULTS || at == MAX_READ {
-            faults.push("there is more, which is not listed".to_owned());
-            break;
-        }
-        let fault = told(&error);
-        // What several subschemas say is said once.
-        if !faults.contains(&fault) {
-            faults.push(fault);
+    let mut read = 0;
+    for error in errors {
+        for error in meant(&error) {
+            if faults.len() == MAX_FAULTS || read == MAX_READ {
+                faults.push("there is more, which is not listed".to_owned());
+                return faults;
+            }
+            read += 1;
+            let fault = told(error);
+            // What several subschemas say is said once.
+            if !faults.contains(&fault) {
+                faults.push(fault);
+            }
         }
     }
     faults
+}
+
+/// Of alternatives that all fail, those are told that the value has the type of: the others are not what was meant.
+fn meant<'a>(error: &'a ValidationError<'a>) -> Vec<&'a ValidationError<'a>> {
+    let (ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }) =
+        error.kind()
+    else {
+        return vec![error];
+    };
+    let is_of_another_type = |fault: &ValidationError<'_>| {
+        matches!(fault.kind(), ValidationErrorKind::Type { .. })
+            && fault.instance_path() == error.instance_path()
+    };
+    let meant: Vec<_> = context
+        .iter()
+        .filter(|faults| !faults.iter().any(is_of_another_type))
+        .collect();
+    match meant[..] {
+        [faults] if !faults.is_empty() => faults.iter().collect(),
+        _ => vec![error],
+    }
 }
 
 fn told(error: &ValidationError<'_>) -> String {

@@ -63,6 +63,12 @@ pub const MEMORY: &[HostMigration] = &[
             "memory_words_idx",
         ],
     },
+    HostMigration {
+        version: 3,
+        name: "removed",
+        sql: include_str!("../../migrations/memory/0003_removed.sql"),
+        tables: &["wharf_removed"],
+    },
 ];
 
 const NAME: &str = "wharf_migrations";

@@ -1,7 +1,7 @@
 //! Folders that are still there after the power was lost.
 //!
-//! Owns making, syncing and sweeping folders. It never removes anything but temporary files of
-//! [`super::durable_file`]. Called by everything here that makes a folder.
+//! Owns making, syncing, sweeping and removing folders. Unless it is asked to remove one, it removes nothing but temporary files
+//! of [`super::durable_file`]. Called by everything here that makes a folder.
 
 use std::{
     fs::{self, File},
@@ -90,6 +90,19 @@ pub fn sweep(folder: &Path) -> Result<(), FileError> {
         }
     }
     Ok(())
+}
+
+/// Removes a folder with all that is in it; it may be gone already. Durable only once the folder that held it is synced.
+///
+/// # Errors
+/// [`FileError`] if anything stays.
+pub fn remove(folder: &Path) -> Result<(), FileError> {
+    match fs::remove_dir_all(folder) {
+        Err(source) if source.kind() != ErrorKind::NotFound => {
+            Err(FileError::new(folder, Action::Remove, source))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The folder that holds a path.

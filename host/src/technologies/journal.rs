@@ -1,7 +1,7 @@
 //! The journals of all tasks in `memory.sqlite`.
 //!
-//! Owns the table `journal`: appends, never changes. Does not know what a record says, and does not verify the chain:
-//! the core does. Opened by the host's wiring, called by the core through [`Journal`].
+//! Owns the table `journal`: appends, never changes, and takes away a whole finished task only, for a tombstone. Does not know
+//! what a record says, and does not verify the chain: the core does. Opened by the host's wiring, called by the core through [`Journal`].
 
 use std::{
     path::Path,
@@ -12,7 +12,11 @@ use std::{
 use jiff::Timestamp;
 use rusqlite::{Connection, Row};
 
-use super::{memories::LentMemories, memory_database::MemoryDatabase};
+use super::{
+    memories::LentMemories,
+    memory_database::MemoryDatabase,
+    tombstones::{self, Tombstone},
+};
 use crate::{
     core::ports::journal::{Journal, MemoryWork, StoredRecord},
     sqlite::{error::SqliteError, writer::Writer},
@@ -29,11 +33,14 @@ pub struct SqliteJournal {
     burnt: Mutex<Burnt>,
 }
 
-/// Fuel that the records up to and with one row charge. Rows are only ever added, so what was summed once stays.
+/// Fuel that the records up to and with one row charge, and the tombstones up to and with one. Between two removals rows are only
+/// ever added, so what was summed once stays; after one, row numbers may come again.
 #[derive(Clone, Copy, Default)]
 struct Burnt {
     row: i64,
     fuel: u64,
+    removed: i64,
+    removed_fuel: u64,
 }
 
 /// A failure of the journal beyond the file itself.
@@ -113,6 +120,65 @@ impl SqliteJournal {
     #[must_use]
     pub fn syncs(&self) -> u64 {
         self.database.writer().map_or(0, Writer::syncs)
+    }
+
+    /// Takes a task's records away and leaves its tombstone. Durable when it returns.
+    ///
+    /// # Errors
+    /// [`JournalError::NotNext`] if the last record is not the one on the tombstone; nothing was changed.
+    pub fn bury(&self, stone: &Tombstone) -> Result<(), Error> {
+        let of = |e| self.database.error(e);
+        let task = &stone.task;
+        let transaction = self.writer()?.begin()?;
+        let connection = transaction.connection();
+        let last: i64 = connection
+            .query_row(
+                "SELECT coalesce(max(sequence), 0) FROM journal WHERE task = ?1",
+                [task.as_str()],
+                |row| row.get(0),
+            )
+            .map_err(of)?;
+        if last != stone.position.sequence.cast_signed() {
+            return Err(JournalError::NotNext {
+                task: task.clone(),
+                stored: u64::try_from(last).map_err(|_| self.malformed())?,
+                given: stone.position.sequence,
+            }
+            .into());
+        }
+        tombstones::insert(connection, stone).map_err(of)?;
+        connection
+            .prepare_cached("DELETE FROM journal WHERE task = ?1")
+            .and_then(|mut delete| delete.execute([task.as_str()]))
+            .map_err(of)?;
+        Ok(transaction.commit()?)
+    }
+
+    /// What is left of a removed task; none: it was not removed.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or a malformed row.
+    pub fn tombstone(&self, task: &TaskId) -> Result<Option<Tombstone>, Error> {
+        let found = self
+            .database
+            .reading(|connection| tombstones::find(connection, task))?;
+        found
+            .map(|stone| stone.ok_or_else(|| self.malformed().into()))
+            .transpose()
+    }
+
+    /// The removed tasks, in order of removal.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or a malformed row.
+    pub fn removed(&self) -> Result<Vec<TaskId>, Error> {
+        self.ids(self.database.reading(tombstones::tasks)?)
+    }
+
+    fn ids(&self, ids: Vec<String>) -> Result<Vec<TaskId>, Error> {
+        ids.into_iter()
+            .map(|id| id.parse().map_err(|_| self.malformed().into()))
+            .collect()
     }
 
     fn writer(&self) -> Result<&Writer, JournalError> {
@@ -213,20 +279,28 @@ impl Journal for SqliteJournal {
 
     fn burnt(&self) -> Result<u64, Error> {
         let mut known = self.burnt.lock().unwrap_or_else(PoisonError::into_inner);
-        let (row, fuel): (i64, i64) = self.database.reading(|connection| {
-            connection
+        let (removed, row, fuel) = self.database.reading(|connection| {
+            // Both from one snapshot.
+            let snapshot = connection.unchecked_transaction()?;
+            let removed = tombstones::burnt_after(&snapshot, known.removed)?;
+            if removed.0 > known.removed {
+                (known.row, known.fuel) = (0, 0);
+            }
+            let (row, fuel): (i64, i64) = snapshot
                 .prepare_cached(
                     "SELECT (SELECT coalesce(max(rowid), 0) FROM journal), coalesce(sum(call.value ->> 'fuel'), 0) \
                      FROM journal, json_each(journal.body, '$.' || kind || '.calls') AS call \
                      WHERE journal.rowid > ?1 AND kind IN ('finished', 'charged') AND instr(body, '\"fuel\"') > 0",
                 )?
-                .query_row([known.row], |row| Ok((row.get(0)?, row.get(1)?)))
+                .query_row([known.row], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok((removed, row, fuel))
         })?;
-        known.row = row;
-        known.fuel = known
-            .fuel
-            .saturating_add(u64::try_from(fuel).map_err(|_| self.malformed())?);
-        Ok(known.fuel)
+        let number = |fuel: i64| u64::try_from(fuel).map_err(|_| self.malformed());
+        let fuels = (number(fuel)?, number(removed.1)?);
+        (known.row, known.removed) = (row, removed.0);
+        known.fuel = known.fuel.saturating_add(fuels.0);
+        known.removed_fuel = known.removed_fuel.saturating_add(fuels.1);
+        Ok(known.fuel.saturating_add(known.removed_fuel))
     }
 
     fn tasks(&self) -> Result<Vec<TaskId>, Error> {
@@ -238,9 +312,7 @@ impl Journal for SqliteJournal {
                 .query_map((), |row| row.get(0))?
                 .collect()
         })?;
-        ids.into_iter()
-            .map(|id| id.parse().map_err(|_| self.malformed().into()))
-            .collect()
+        self.ids(ids)
     }
 }
 

@@ -42,4 +42,5 @@ pub mod script_planner;
 pub mod search_planner;
 pub mod task_lock;
 pub mod tool_sequences;
+pub mod tombstones;
 pub mod workspace;

@@ -1,10 +1,16 @@
 //! Text from elsewhere (plugins, models, files), made safe to show.
 
-/// Whether a terminal could obey a character, or it changes lines or the order of reading.
+/// Whether a terminal could obey a character, or it changes lines or the order of reading, or is not seen at all.
 #[must_use]
 pub fn is_unsafe(c: char) -> bool {
-    let reorders = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    c.is_control() || reorders
+    let reorders = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    // Soft hyphen, joiners and fillers, selectors of variants, tags.
+    let is_invisible = matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}'
+            | '\u{e0000}'..='\u{e0fff}'
+    );
+    c.is_control() || reorders || is_invisible
 }
 
 /// The text with everything escaped that a terminal could obey, that would break a line, or that changes the order of
@@ -43,6 +49,24 @@ mod tests {
             escaped("\u{1b}[2J\u{9b}m\u{202e}\tä✓"),
             "\\u{1b}[2J\\u{9b}m\\u{202e}\\tä✓"
         );
+    }
+
+    #[test]
+    fn nothing_is_hidden() {
+        for hidden in [
+            '\u{61c}',
+            '\u{ad}',
+            '\u{115f}',
+            '\u{3164}',
+            '\u{fe0f}',
+            '\u{e0041}',
+        ] {
+            assert_eq!(
+                escaped(&hidden.to_string()),
+                hidden.escape_default().to_string()
+            );
+        }
+        assert_eq!(escaped("a b ä 東 🙂"), "a b ä 東 🙂");
     }
 
     #[test]

@@ -31,7 +31,8 @@ impl Dialogue {
         }
     }
 
-    /// Instructions and question first, then the newest turns that have room, whole ones only; at least the newest.
+    /// Instructions and question first, then the newest turns that have room, whole ones only. Of the newest, which is shown in any
+    /// case, the results that have no room are left out, each with a word in its place.
     #[must_use]
     pub fn shown(&self, system: &str, prompt: &str, room: usize) -> Vec<Message> {
         let mut left = room;
@@ -60,7 +61,10 @@ impl Dialogue {
             );
             messages.push(Message::User { text });
         }
-        messages.extend(self.turns[first..].iter().flatten().cloned());
+        let mut turns = self.turns[first..].iter();
+        let newest = turns.next_back();
+        messages.extend(turns.flatten().cloned());
+        messages.extend(newest.into_iter().flat_map(|turn| fitted(turn, room)));
         messages
     }
 
@@ -69,6 +73,27 @@ impl Dialogue {
     pub const fn turns(&self) -> usize {
         self.turns.len()
     }
+}
+
+/// A turn whose results take no more room than there is.
+fn fitted(turn: &[Message], room: usize) -> impl Iterator<Item = Message> {
+    let mut left = room;
+    turn.iter().map(move |message| {
+        let bytes = bytes_of(message);
+        match (message, left.checked_sub(bytes)) {
+            (Message::Tool { call, .. }, None) => Message::Tool {
+                call: call.clone(),
+                text: format!(
+                    "[The tool was called. Its result of {bytes} bytes is not shown, since it has no room beside what is: ask for \
+                     less, or for one at a time.]"
+                ),
+            },
+            (message, rest) => {
+                left = rest.unwrap_or(0);
+                message.clone()
+            }
+        }
+    })
 }
 
 /// Tokens of an answer whose provider does not count them: four bytes each.
@@ -142,9 +167,20 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_turn_is_shown_whatever_it_takes() {
-        let shown = dialogue(2, 5000).shown("s", "p", 1000);
+    fn of_the_newest_turn_the_results_are_shown_that_have_room() {
+        let mut dialogue = dialogue(2, 600);
+        for result in ["a", "b", "c"] {
+            dialogue.answered(result.to_owned(), result.repeat(300));
+        }
+        let shown = dialogue.shown("s", "p", 1000);
         assert_eq!(calls(&shown), 1);
+        let told = |call: &str| {
+            let of_call = |message: &&Message| matches!(message, Message::Tool { call: id, .. } if id == call);
+            bytes_of(shown.iter().find(of_call).unwrap())
+        };
+        assert_eq!(["c1", "a"].map(told), [600, 300]);
+        assert!(["b", "c"].map(told).iter().all(|bytes| *bytes < 200));
+        assert!(shown.iter().map(bytes_of).sum::<usize>() < 2000);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     budgets::AgentSpending,
@@ -64,6 +64,8 @@ pub struct AgentState {
 pub(super) struct PendingCall {
     pub(super) call: ModelCall,
     pub(super) digest: Digest,
+    /// Of this very call, at its place in the conversation: another one of the same text has another.
+    pub(super) ticket: Digest,
     pub(super) verdict: Verdict,
     /// Who approved it.
     pub(super) approved_by: Option<PrincipalId>,
@@ -94,9 +96,9 @@ pub struct CallRecord {
 pub struct WaitingCall {
     /// The tool.
     pub tool: String,
-    /// Its arguments, as the model wrote them.
+    /// Its arguments, as canonical JSON (RFC 8785).
     pub arguments: String,
-    /// The digest of tool and arguments: what an approval is bound to.
+    /// The digest of tool, arguments and place in the conversation: what an approval is bound to.
     pub digest: Digest,
 }
 
@@ -193,8 +195,8 @@ impl AgentState {
         let front = self.pending.front()?;
         matches!(self.stage, Stage::Waiting).then(|| WaitingCall {
             tool: front.call.name.clone(),
-            arguments: front.call.arguments.clone(),
-            digest: front.digest,
+            arguments: canonical(&arguments_of(&front.call)),
+            digest: front.ticket,
         })
     }
 
@@ -242,9 +244,13 @@ impl AgentState {
 }
 
 impl PendingCall {
-    pub(super) fn new(call: ModelCall, verdict: Verdict) -> Self {
+    /// The call at a place of the answer of a turn.
+    pub(super) fn new(call: ModelCall, verdict: Verdict, turn: usize, place: usize) -> Self {
+        let digest = digest_of(&call);
+        let ticket = json!({ "call": digest, "turn": turn, "place": place });
         Self {
-            digest: digest_of(&call),
+            digest,
+            ticket: Digest::of(canonical(&ticket)),
             call,
             verdict,
             approved_by: None,
@@ -269,13 +275,17 @@ impl PendingCall {
 
 /// Of tool and canonical arguments; of the text of arguments that are no JSON.
 pub(crate) fn digest_of(call: &ModelCall) -> Digest {
-    let text = call.arguments.trim();
-    let arguments = match serde_json::from_str(text) {
-        Ok(value) => value,
-        Err(_) if text.is_empty() => json!({}),
-        Err(_) => json!({ "text": text }),
-    };
+    let arguments = arguments_of(call);
     Digest::of(canonical(
         &json!({ "tool": call.name, "arguments": arguments }),
     ))
+}
+
+fn arguments_of(call: &ModelCall) -> Value {
+    let text = call.arguments.trim();
+    match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(_) if text.is_empty() => json!({}),
+        Err(_) => json!({ "text": text }),
+    }
 }

@@ -189,7 +189,7 @@ impl AgentState {
         let Some(front) = self.pending.front_mut() else {
             return Err("no call waits".to_owned());
         };
-        if front.digest != decision.subject {
+        if front.ticket != decision.subject {
             return Err("it is about another call".to_owned());
         }
         if decision.approved {
@@ -272,9 +272,10 @@ impl AgentState {
         } else if calls.is_empty() {
             self.stop(AgentStop::Answered, None, Some(text));
         } else {
-            let pending = calls.into_iter().zip(verdicts);
+            let turn = self.dialogue.turns();
+            let pending = calls.into_iter().zip(verdicts).enumerate();
             self.pending = pending
-                .map(|(call, verdict)| PendingCall::new(call, verdict))
+                .map(|(place, (call, verdict))| PendingCall::new(call, verdict, turn, place))
                 .collect();
             self.go_on();
         }
@@ -340,7 +341,8 @@ impl AgentState {
         };
         let admitted = match self.stage {
             Stage::Turning => self.spending.admit_turn(started, self.now),
-            Stage::Calling => self.spending.admit_tool_call(started, self.now),
+            // Nobody is asked about a call that could not be made.
+            Stage::Calling | Stage::Waiting => self.spending.admit_tool_call(started, self.now),
             _ => Ok(()),
         };
         let Err(reason) = admitted else { return };

@@ -1,7 +1,7 @@
 //! What became of a plan from version to version: who changed which steps, and how they were before.
 //!
 //! Kept with the plan, newest last, as many entries as have room; from them every version back to the oldest entry can be
-//! restored, except for the order of steps.
+//! restored, except for the order of steps, and for what a single change of more than has room had before.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,17 @@ pub(super) struct Entry {
     /// Steps that were changed or removed, as they were before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     before: Vec<SharedStep>,
+    /// How many more ids and steps there were, which had no room.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    left_out: usize,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands a reference to it"
+)]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Entry {
@@ -52,7 +63,29 @@ impl Entry {
             by: by.to_owned(),
             added: added.map(|step| step.id.clone()).collect(),
             before: changed.cloned().collect(),
+            left_out: 0,
         }
+    }
+
+    fn bytes(&self) -> usize {
+        serde_json::to_string(self).map_or(usize::MAX, |text| text.len() + 1)
+    }
+
+    /// No longer than half of the room, so that it does not drive out all that came before it: who and when always stays.
+    fn fitted(mut self) -> Self {
+        let mut bytes = self.bytes();
+        while bytes > MAX_BYTES / 2 {
+            bytes -= match (self.before.pop(), self.added.pop()) {
+                (Some(step), added) => {
+                    self.added.extend(added);
+                    serde_json::to_string(&step).map_or(0, |text| text.len())
+                }
+                (None, Some(id)) => id.len(),
+                (None, None) => break,
+            };
+            self.left_out += 1;
+        }
+        self
     }
 }
 
@@ -67,12 +100,11 @@ pub(super) fn of(metadata: &Map<String, Value>) -> Vec<Entry> {
 /// The metadata with one more entry, and without the oldest that have no room any more.
 pub(super) fn with(mut metadata: Map<String, Value>, entry: Entry) -> Map<String, Value> {
     let mut entries = of(&metadata);
-    entries.push(entry);
+    entries.push(entry.fitted());
     let mut kept = 0;
     let mut room = MAX_BYTES;
     for entry in entries.iter().rev() {
-        let bytes = serde_json::to_string(entry).map_or(usize::MAX, |text| text.len() + 1);
-        match room.checked_sub(bytes) {
+        match room.checked_sub(entry.bytes()) {
             Some(left) => room = left,
             None => break,
         }

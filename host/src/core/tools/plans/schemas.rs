@@ -13,7 +13,7 @@ use crate::core::tools::{
 #[must_use]
 pub fn plan_write() -> ToolDescriptor {
     let description = "Writes the plan you work by, before you act and whenever it changes. Give `plan` for the whole list of \
-        steps, or `step` to add or change one step and leave the others alone. At most one step is `in_progress`. The plan is \
+        steps, with the `expectedVersion` that you have read where a plan stands already, or `step` to add or change one step and leave the others alone. At most one step is `in_progress`. The plan is \
         durable and shared by all agents: with `expectedVersion`, a plan that somebody else has changed is left as it is.";
     let input = json!({
         "type": "object",
