@@ -208,3 +208,120 @@ fn a_tool_that_is_denied_is_neither_offered_nor_called() {
         unknown.stderr
     );
 }
+
+/// The same call again is another call.
+#[test]
+fn an_approval_holds_for_one_call_alone() {
+    let pay = ("memory_add", json!({ "content": "pay 100" }));
+    let lines = [calls(&[pay.clone(), pay]), script::says("Paid.")];
+    let workspace = Workspace::new();
+    let waiting = agent(&workspace, &lines)
+        .args(["--ask", "memory_add"])
+        .run()
+        .exits(13)
+        .document()["waiting"]
+        .clone();
+    let approve = || {
+        let digest = waiting["digest"].as_str().unwrap();
+        let run = wharf("approve").args(["--task", "t", "--call", digest]);
+        run.dir(workspace.path()).run()
+    };
+    let _ = approve().exits(0);
+    let next = resume(&workspace, &lines).exits(13).document()["waiting"].clone();
+    assert_eq!(next["arguments"], waiting["arguments"]);
+    assert_ne!(next["digest"], waiting["digest"]);
+    assert!(approve().exits(1).stderr.contains("error[other-call]"));
+    let kept = "SELECT count(*) FROM memories";
+    assert_eq!(workspace.select_in("memory.sqlite", kept), ["1"]);
+}
+
+/// What is shown to a person is what is decided about.
+#[test]
+fn the_call_is_shown_as_it_is_and_the_printed_command_names_it() {
+    let spaces = " ".repeat(3000);
+    let arguments = format!("{{\"id\":\"note\"{spaces},\"content\":\"evil\u{202e}\u{3164}\"}}");
+    let call = json!({"id": "c", "name": "memory_upsert", "arguments": arguments});
+    let line = json!({"toolCalls": [call], "finishReason": "tool_calls"});
+    let workspace = Workspace::new();
+    let run = wharf("agent").args(["--task", "t", "--prompt", "p", "--ask", "memory_upsert"]);
+    let run = run.dir(workspace.path()).script(workspace.script(&[line]));
+    let shown = run.run().exits(13).stdout;
+    let digest = status(&workspace)["agent"]["waiting"]["digest"].clone();
+    assert!(
+        shown.contains("{\"content\":\"evil\\u{202e}\\u{3164}\",\"id\":\"note\"}"),
+        "{shown}"
+    );
+    for command in ["approve", "deny"] {
+        let named = format!("--task t --call {}", digest.as_str().unwrap());
+        let line = shown.lines().find(|line| line.contains(command)).unwrap();
+        assert!(line.ends_with(&named), "{shown}");
+    }
+}
+
+#[test]
+fn nobody_is_asked_about_a_call_that_cannot_be_made_any_more() {
+    let lines = [calls(&[plan(&[("a", "pending")])]), script::says("Done.")];
+    let asked = |workspace: &Workspace, options: [&str; 2]| {
+        agent(workspace, &lines)
+            .args(["--ask", "plan_write"])
+            .args(options)
+            .run()
+    };
+    let ran = asked(&Workspace::new(), ["--max-tool-calls", "0"]).exits(11);
+    assert_eq!(report(&ran)["stopReason"], "max-tool-calls");
+
+    let workspace = Workspace::new();
+    // Whoever is slow to start it has reached the deadline before.
+    if asked(&workspace, ["--deadline-seconds", "3"]).code == Some(13) {
+        wharf_tests::patience::until("its time is over", || status(&workspace)["timeLeftMs"] == 0);
+        let ran = resume(&workspace, &lines).exits(11);
+        assert_eq!(report(&ran)["stopReason"], "deadline");
+    }
+    assert!(
+        workspace
+            .select_in("memory.sqlite", "SELECT id FROM memories")
+            .is_empty()
+    );
+    // A finished task asks no model.
+    let again = wharf("resume").args(["--task", "t"]);
+    let again = again.dir(workspace.path()).json().run().exits(11);
+    assert_eq!(report(&again)["stopReason"], "deadline");
+}
+
+/// Refusals are told in full and stay short, so that no answer can outgrow what a model is shown.
+#[test]
+fn what_is_wrong_with_a_plan_is_told_and_stays_short() {
+    let steps: Vec<_> = (0..201)
+        .map(|n| step(&format!("s{n}"), "pending"))
+        .collect();
+    let before: Vec<_> = (0..20_000).map(|n| format!("x{n}")).collect();
+    let many =
+        json!({"steps": [{"id": "a", "title": "A", "status": "pending", "dependsOn": before}]});
+    let lines = [
+        calls(&[
+            (
+                "plan_write",
+                json!({"plan": {"steps": [{"id": "a", "title": "A", "status": "done"}, {"id": "", "title": "B", "status": "pending"}]}}),
+            ),
+            ("plan_write", json!({"plan": {"steps": steps}})),
+            ("plan_write", json!({ "plan": many.to_string() })),
+        ]),
+        script::says("Done."),
+    ];
+    let workspace = Workspace::new();
+    let _ = agent(&workspace, &lines).run().exits(0);
+    let told = workspace.select_in(
+        "memory.sqlite",
+        "SELECT body FROM journal WHERE task = 't' AND kind = 'finished'",
+    );
+    let told = told.concat();
+    for fault in [
+        "/plan/steps/0/status",
+        "/plan/steps/1/id",
+        "201",
+        "and 19980 more",
+    ] {
+        assert!(told.contains(fault), "{fault}");
+    }
+    assert!(told.len() < 1_500_000, "{}", told.len());
+}

@@ -1,9 +1,8 @@
 //! `wharf agent`: an agent that plans with tools over the workspace's memory; and going on with one.
 
-use std::{path::Path, path::PathBuf, sync::Arc};
+use std::{path::Path, path::PathBuf, pin::Pin, sync::Arc};
 
 use clap::Args;
-use futures::future::BoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use wharf::{
@@ -135,7 +134,7 @@ impl AgentModel for NoModel {
         &'a self,
         _conversation: &'a Conversation<'a>,
         _deltas: &'a (dyn Fn(&str) + Sync),
-    ) -> BoxFuture<'a, Result<ModelReply, Error>> {
+    ) -> Pin<Box<dyn Future<Output = Result<ModelReply, Error>> + Send + 'a>> {
         Box::pin(std::future::ready(Err(CliError::NoAgentModel.into())))
     }
 }

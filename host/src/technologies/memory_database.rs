@@ -14,6 +14,7 @@ use rusqlite::Connection;
 
 use crate::{
     sqlite::{
+        deadline,
         error::SqliteError,
         migrations::{self, MEMORY},
         open,
@@ -63,7 +64,11 @@ impl MemoryDatabase {
         });
         let file = path.to_owned();
         Ok(Self {
-            readers: Readers::new(move || open::reader(&file, busy)),
+            readers: Readers::new(move || {
+                let mut connection = open::reader(&file, busy)?;
+                deadline::heed(&mut connection).map_err(|e| SqliteError::of(&file, e))?;
+                Ok(connection)
+            }),
             writer: Some(writer),
             path: path.to_owned(),
             clock,

@@ -67,6 +67,12 @@ impl Toolbox {
     /// # Errors
     /// A failure of what everything stands on, or the cancellation.
     pub fn call(&self, name: &str, arguments: &Value, site: &CallSite<'_>) -> Result<Called, Halt> {
+        let mut called = self.called(name, arguments, site)?;
+        called.result = called.result.map_err(ToolError::bounded);
+        Ok(called)
+    }
+
+    fn called(&self, name: &str, arguments: &Value, site: &CallSite<'_>) -> Result<Called, Halt> {
         let tool = match self.known(name) {
             Ok(tool) => tool,
             Err(error) => return Ok(Err(error).into()),

@@ -47,6 +47,32 @@ impl ToolError {
     }
 }
 
+/// The most bytes of a message, and of the metadata as JSON.
+const MAX_TOLD: usize = 8 * 1024;
+
+impl ToolError {
+    /// No longer than can be told: a message is shortened, and metadata that is too long left out.
+    #[must_use]
+    pub(super) fn bounded(mut self) -> Self {
+        if self.message.len() > MAX_TOLD {
+            let cut = self.message.floor_char_boundary(MAX_TOLD);
+            self.message.truncate(cut);
+            self.message.push_str(" ... (shortened)");
+        }
+        let told = serde_json::to_string(&self.metadata).map_or(usize::MAX, |text| text.len());
+        if told > MAX_TOLD {
+            self.metadata.clear();
+        }
+        if self.code.len() > MAX_CODE {
+            self.code.truncate(self.code.floor_char_boundary(MAX_CODE));
+        }
+        self
+    }
+}
+
+/// The most bytes of a code.
+const MAX_CODE: usize = 100;
+
 /// How a tool's call may fail.
 #[derive(Debug)]
 pub enum ToolFault {

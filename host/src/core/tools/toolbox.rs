@@ -193,8 +193,11 @@ impl Toolbox {
             .known(name)
             .and_then(|tool| arguments_of(arguments).map(|arguments| (tool, arguments)));
         match read {
-            Ok((tool, arguments)) => tool.judge(&arguments, self.shares_commits),
-            Err(error) => Verdict::Refused(error),
+            Ok((tool, arguments)) => match tool.judge(&arguments, self.shares_commits) {
+                Verdict::Refused(error) => Verdict::Refused(error.bounded()),
+                verdict => verdict,
+            },
+            Err(error) => Verdict::Refused(error.bounded()),
         }
     }
 

@@ -12,6 +12,9 @@ use super::{
 };
 use crate::{core::ports::model::Usage, words::escape::excerpt};
 
+/// Under which a choice holds all that the model said, in one piece.
+const WHOLE: &str = "message";
+
 /// The most tool calls of one answer.
 const MOST_CALLS: usize = 128;
 
@@ -86,7 +89,7 @@ impl Assembly {
             return Ok(());
         }
         if let Some(message) = choice.get(key) {
-            self.message(message, deltas)?;
+            self.message(message, key == WHOLE, deltas)?;
         }
         if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str)
             && !reason.is_empty()
@@ -141,7 +144,12 @@ impl Assembly {
         })
     }
 
-    fn message(&mut self, message: &Value, deltas: &(dyn Fn(&str) + Sync)) -> Taken {
+    fn message(
+        &mut self,
+        message: &Value,
+        is_whole: bool,
+        deltas: &(dyn Fn(&str) + Sync),
+    ) -> Taken {
         if let Some(content) = message.get("content") {
             self.content(content, deltas)?;
         }
@@ -151,7 +159,7 @@ impl Assembly {
         }
         let calls = message.get("tool_calls").and_then(Value::as_array);
         for call in calls.into_iter().flatten() {
-            self.call(call)?;
+            self.call(call, is_whole)?;
         }
         Ok(())
     }
@@ -177,7 +185,8 @@ impl Assembly {
         }
     }
 
-    fn call(&mut self, fragment: &Value) -> Taken {
+    /// A fragment, or a whole call, which goes on with no other.
+    fn call(&mut self, fragment: &Value, is_whole: bool) -> Taken {
         let text = |value: Option<&Value>| match value {
             Some(Value::String(text)) => text.clone(),
             // Some servers write arguments as the object that they stand for.
@@ -190,7 +199,11 @@ impl Assembly {
         let arguments = text(function.and_then(|it| it.get("arguments")));
         self.pay(id.len() + name.len() + arguments.len())?;
         let index = fragment.get("index").and_then(Value::as_u64);
-        let at = match self.belongs_to(index, &id, &name) {
+        let known = match is_whole {
+            true => None,
+            false => self.belongs_to(index, &id, &name),
+        };
+        let at = match known {
             Some(at) => at,
             None if self.calls.len() == MOST_CALLS => return Err(self.too_large()),
             None => {
@@ -214,7 +227,7 @@ impl Assembly {
     }
 
     /// The call that a fragment goes on with: the one of its index; without an index, the last. Another id begins another call in
-    /// either case, since some servers count all calls as number 0; without index and id, another name does.
+    /// either case, since some servers count all calls as number 0; so does another name, and without index and id any name.
     fn belongs_to(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
         let at = match index {
             Some(_) => self.calls.iter().rposition(|call| call.index == index)?,
@@ -226,7 +239,8 @@ impl Assembly {
         } else {
             id.is_empty() || known.id.is_empty() || known.id == id
         };
-        same.then_some(at)
+        let same_name = name.is_empty() || known.name.is_empty() || known.name == name;
+        (same && same_name).then_some(at)
     }
 
     fn pay(&mut self, bytes: usize) -> Taken {

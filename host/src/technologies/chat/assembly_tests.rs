@@ -106,6 +106,28 @@ fn another_id_begins_another_call_though_the_index_is_the_same() {
     );
 }
 
+/// Otherwise the one would be made with what was meant for the other.
+#[test]
+fn another_name_begins_another_call_though_index_and_id_are_the_same() {
+    let call = |name: &str, arguments: &str| json!({ "index": 0, "id": "c", "function": { "name": name, "arguments": arguments } });
+    assert_eq!(
+        calls(&[call("delete", ""), call("get", "{\"id\":\"a\"}")]),
+        owned(&[("c", "delete", ""), ("c", "get", "{\"id\":\"a\"}")])
+    );
+}
+
+#[test]
+fn calls_of_an_answer_in_one_piece_are_whole() {
+    let call = |id: &str, arguments: &str| json!({ "id": id, "function": { "name": "get", "arguments": arguments } });
+    let message = json!({ "tool_calls": [call("c", "{}"), call("c", ""), call("", "{}")] });
+    let piece = json!({ "choices": [{ "message": message, "finish_reason": "tool_calls" }] });
+    let mut assembly = Assembly::new(1000);
+    assembly.take(&piece, "message", &|_| ()).unwrap();
+    let arguments: Vec<_> = assembly.end().unwrap().tool_calls;
+    let arguments: Vec<_> = arguments.iter().map(|call| &*call.arguments).collect();
+    assert_eq!(arguments, ["{}", "", "{}"]);
+}
+
 #[test]
 fn calls_without_index_follow_each_other() {
     let found = calls(&[

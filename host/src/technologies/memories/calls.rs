@@ -112,7 +112,9 @@ impl<'c> Calls<'c> {
         limit: u32,
     ) -> Result<Vec<Hit>, Error> {
         match text::sought(text, scope) {
-            Some(sought) => Ok(search::hits(&self.rows, &sought, limit)?),
+            Some(sought) => Ok(
+                search::hits(&self.rows, &sought, limit)?.ok_or(MemoriesError::SearchTooLong)?
+            ),
             None => Ok(Vec::new()),
         }
     }

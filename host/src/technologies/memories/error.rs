@@ -50,6 +50,9 @@ pub enum MemoriesError {
         /// What is there; 0: no object.
         stored: u64,
     },
+    /// A search takes too long.
+    #[error("the search took longer than {} seconds", super::search::MAX_TIME.as_secs())]
+    SearchTooLong,
     /// The database was opened for reading only.
     #[error("the memory was opened for reading only")]
     ReadOnly,
@@ -74,6 +77,11 @@ impl Fault for MemoriesError {
                 "memory-conflict",
                 Kind::Conflict,
                 "read the object again, and repeat the change on what is there now",
+            ),
+            Self::SearchTooLong => Facts::new(
+                "memory-search-too-long",
+                Kind::Limit,
+                "look for fewer or rarer words, or in a scope",
             ),
             Self::ReadOnly => Facts::new(
                 "memory-read-only",

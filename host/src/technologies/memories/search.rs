@@ -1,9 +1,17 @@
 //! The SQL of a search: few candidates from the index, the best of them with their rows.
 
+use std::time::Duration;
+
 use rusqlite::{Row, params};
 
 use super::rows::{Rows, memory, select};
-use crate::{core::ports::memories::Hit, sqlite::error::SqliteError};
+use crate::{
+    core::ports::memories::Hit,
+    sqlite::{deadline, error::SqliteError},
+};
+
+/// How long a search may take.
+pub(super) const MAX_TIME: Duration = Duration::from_secs(3);
 
 /// How many objects that hold all the words are ranked at most: those with the highest numbers, which were first kept last.
 pub(super) const MAX_CANDIDATES: u32 = 1024;
@@ -18,9 +26,15 @@ const HITS: &str = select!(
      ) AS found CROSS JOIN memories USING (number) ORDER BY score, found.number DESC"
 );
 
-/// The best objects for an expression of FTS5.
-pub(super) fn hits(rows: &Rows<'_>, expression: &str, limit: u32) -> Result<Vec<Hit>, SqliteError> {
-    rows.all(HITS, params![expression, limit, MAX_CANDIDATES], hit)
+/// The best objects for an expression of FTS5; none: they were not found in time.
+pub(super) fn hits(
+    rows: &Rows<'_>,
+    expression: &str,
+    limit: u32,
+) -> Result<Option<Vec<Hit>>, SqliteError> {
+    deadline::within(MAX_TIME, || {
+        rows.all(HITS, params![expression, limit, MAX_CANDIDATES], hit)
+    })
 }
 
 fn hit(row: &Row<'_>) -> Option<Hit> {

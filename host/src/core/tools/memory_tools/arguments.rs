@@ -35,10 +35,12 @@ pub(super) struct Fields {
     /// Whatever else.
     #[serde(default)]
     metadata: Map<String, Value>,
+    /// Where it comes from; the caller where it is left out.
+    #[schemars(length(min = 1, max = 200))]
+    source: Option<String>,
 }
 
 impl Fields {
-    /// From whom an object comes is for nobody to choose: it is the caller.
     pub(super) fn of(self, caller: &str) -> MemoryFields {
         MemoryFields {
             content: self.content,
@@ -46,7 +48,7 @@ impl Fields {
             scope: self.scope,
             categories: self.categories,
             metadata: self.metadata,
-            source: caller.to_owned(),
+            source: self.source.unwrap_or_else(|| caller.to_owned()),
         }
     }
 }
@@ -105,18 +107,18 @@ pub(super) struct Patch {
     scope: Option<Option<String>>,
     categories: Option<Vec<String>>,
     metadata: Option<Map<String, Value>>,
+    source: Option<String>,
 }
 
-impl Patch {
-    /// From then on the object comes from the caller.
-    pub(super) fn of(self, caller: &str) -> MemoryPatch {
-        MemoryPatch {
-            content: self.content,
-            summary: self.summary,
-            scope: self.scope,
-            categories: self.categories,
-            metadata: self.metadata,
-            source: Some(caller.to_owned()),
+impl From<Patch> for MemoryPatch {
+    fn from(patch: Patch) -> Self {
+        Self {
+            content: patch.content,
+            summary: patch.summary,
+            scope: patch.scope,
+            categories: patch.categories,
+            metadata: patch.metadata,
+            source: patch.source,
         }
     }
 }

@@ -95,7 +95,7 @@ impl MemoryTool for Call {
                     expected_version,
                 } = arguments::read(given)?;
                 own(&id)?;
-                written(&memories.update(&id, &patch.of(call.caller), expected_version)?)
+                written(&memories.update(&id, &patch.into(), expected_version)?)
             }
             Self::Delete => {
                 let Removal {

@@ -8,6 +8,9 @@ use crate::{
     words::{escape::excerpt, id::is_identifier},
 };
 
+/// The most faults that are told; the first ones.
+const MAX_FAULTS: usize = 20;
+
 /// What a runtime allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanRules {
@@ -25,9 +28,14 @@ impl PlanRules {
 
     /// Every fault of the plan at once.
     pub(super) fn check(self, plan: &SharedPlan) -> Result<(), ToolError> {
-        let faults = self.faults(plan);
+        let mut faults = self.faults(plan);
         if faults.is_empty() {
             return Ok(());
+        }
+        if faults.len() > MAX_FAULTS {
+            let more = faults.len() - MAX_FAULTS;
+            faults.truncate(MAX_FAULTS);
+            faults.push(format!("and {more} more"));
         }
         let message = format!("the plan is refused: {}", faults.join("; "));
         Err(ToolError::new("invalid-plan", message).with("faults", faults))
@@ -191,6 +199,17 @@ mod tests {
         };
         assert!(rules.check(&plan(2)).is_ok());
         assert!(rules.check(&plan(3)).is_err());
+    }
+
+    #[test]
+    fn what_is_told_is_bounded() {
+        let before: Vec<_> = (0..80_000).map(|n| format!("x{n}")).collect();
+        let before: Vec<_> = before.iter().map(String::as_str).collect();
+        let told = faults(json!([step("a", "pending", &before)]));
+        assert!(
+            told.len() < 4000 && told.contains("and 79980 more"),
+            "{told}"
+        );
     }
 
     #[test]

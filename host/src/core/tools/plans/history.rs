@@ -117,3 +117,34 @@ pub(super) fn with(mut metadata: Map<String, Value>, entry: Entry) -> Map<String
     );
     metadata
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn plan(steps: usize) -> SharedPlan {
+        let long = "x".repeat(1000);
+        let step = |n: usize| json!({"id": format!("s{n}"), "title": long, "status": "pending", "note": long});
+        let steps: Vec<_> = (0..steps).map(step).collect();
+        serde_json::from_value(json!({ "steps": steps })).unwrap()
+    }
+
+    #[test]
+    fn a_change_that_has_no_room_is_still_told_and_drives_out_nothing() {
+        let entry = |version, before: &SharedPlan, after: &SharedPlan| {
+            Entry::of(version, Timestamp::UNIX_EPOCH, "me", before, after)
+        };
+        let (none, many) = (SharedPlan::default(), plan(200));
+        let metadata = with(Map::new(), entry(1, &none, &many));
+        let metadata = with(metadata, entry(2, &many, &none));
+        let entries = of(&metadata);
+        assert_eq!(entries.len(), 2);
+        assert_eq!(entries[0].added.len(), 200);
+        let last = &entries[1];
+        assert_eq!((last.version, &*last.by), (2, "me"));
+        assert!(!last.before.is_empty() && last.before.len() + last.left_out == 200);
+        assert!(metadata[KEY].to_string().len() <= MAX_BYTES);
+    }
+}
