@@ -35,6 +35,7 @@ const DATABASES: [(&str, &[&str]); 2] = [
             "memory_words",
             "wharf_barrier",
             "wharf_migrations",
+            "wharf_removed",
         ],
     ),
 ];

@@ -211,6 +211,7 @@ fn help_says_what_can_be_given() {
         "status",
         "audit",
         "doctor",
+        "gc",
         "mcp",
         "agent",
         "approve",

@@ -4,7 +4,7 @@
 #[must_use]
 pub fn is_unsafe(c: char) -> bool {
     let reorders = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    // Soft hyphen, joiners and fillers, selectors of variants, tags.
+    // Soft hyphen, joiners and fillers, selectors of glyphs, tags.
     let is_invisible = matches!(
         c,
         '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}'
