@@ -50,13 +50,14 @@ fn what_is_finished_and_old_is_removed_and_what_it_did_stays() {
         (&kept["removed"], &kept["kept"]),
         (
             &json!([]),
-            &json!({"recent": 1, "unfinished": 1, "owned": 0})
+            &json!({"recent": 2, "unfinished": 0, "owned": 0})
         )
     );
     let removed = gc(&workspace, "0s").exits(0).document();
     let [task] = &removed["removed"].as_array().unwrap()[..] else {
         panic!("{removed}");
     };
+    assert_eq!(removed["kept"]["unfinished"], 1);
     assert_eq!(
         (&task["task"], &task["status"]),
         (&json!(TASK), &json!("completed"))

@@ -74,7 +74,7 @@ impl Answer for GcReport {
         }
         let kept = self.kept;
         text + &format!(
-            "{} removed; kept: {} finished later, {} unfinished, {} in use, {} damaged\n",
+            "{} removed; kept: {} too young, {} unfinished, {} in use, {} damaged\n",
             self.removed.len(),
             kept.recent,
             kept.unfinished,

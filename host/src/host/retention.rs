@@ -11,7 +11,7 @@ use std::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{agent, opening, preflight, stores};
+use super::{agent, opening, preflight, run::RunError, stores};
 use crate::{
     business::{BusinessStore, SqlLimits},
     core::{
@@ -74,9 +74,9 @@ pub struct RemovedTask {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct KeptTasks {
-    /// Finished too lately.
+    /// The last record is too young, finished or not.
     pub recent: usize,
-    /// Not finished.
+    /// Not finished, although the last record is old.
     pub unfinished: usize,
     /// In the hands of a runner.
     pub owned: usize,
@@ -186,7 +186,20 @@ struct Ended {
 
 impl Collector {
     fn task(&self, task: &TaskId) -> Result<Verdict, Error> {
+        // A task that may still be run is not even locked.
+        match self.journal.last_at(task)? {
+            Some(at) if at >= self.before => return Ok(Verdict::Recent),
+            Some(_) => (),
+            // Somebody else has removed it meanwhile.
+            None => return Ok(Verdict::Owned),
+        }
         let folder = self.workspace.task_folder(task);
+        if !folder.exists() {
+            return match self.journal.tombstone(task)? {
+                Some(_) => Ok(Verdict::Owned),
+                None => Err(RunError::RequestMissing { task: task.clone() }.into()),
+            };
+        }
         let lock = match TaskLock::acquire(&folder) {
             Ok(lock) => lock,
             Err(TaskLockError::Owned { .. }) => return Ok(Verdict::Owned),
@@ -194,11 +207,11 @@ impl Collector {
         };
         let stored = self.journal.load(task)?;
         let Some(last) = stored.last() else {
-            // Somebody else removed it between the look and the lock.
+            // Or between the look and the lock.
             return Ok(Verdict::Owned);
         };
         let request = admission::stored(&self.workspace, task)?
-            .ok_or_else(|| super::run::RunError::RequestMissing { task: task.clone() })?;
+            .ok_or_else(|| RunError::RequestMissing { task: task.clone() })?;
         preflight::check_request(request.acting(), &stored)?;
         let fingerprint = request.acting().fingerprint;
         let ended = match request {
@@ -221,6 +234,7 @@ impl Collector {
             None => return Ok(Verdict::Unfinished),
         }
         if last.at >= self.before {
+            // It was run before the lock was taken.
             return Ok(Verdict::Recent);
         }
         let stone = Tombstone {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::{
     memories::LentMemories,
@@ -152,6 +152,24 @@ impl SqliteJournal {
             .and_then(|mut delete| delete.execute([task.as_str()]))
             .map_err(of)?;
         Ok(transaction.commit()?)
+    }
+
+    /// When the last record of a task was made; none: it has none.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or a malformed row.
+    pub fn last_at(&self, task: &TaskId) -> Result<Option<Timestamp>, Error> {
+        let found: Option<String> = self.database.reading(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT at FROM journal WHERE task = ?1 ORDER BY sequence DESC LIMIT 1",
+                )?
+                .query_row([task.as_str()], |row| row.get(0))
+                .optional()
+        })?;
+        found
+            .map(|at| at.parse().map_err(|_| self.malformed().into()))
+            .transpose()
     }
 
     /// What is left of a removed task; none: it was not removed.
