@@ -1,9 +1,15 @@
 //! The protocol over HTTP: who is answered, and that clients do not disturb each other.
 
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+};
+
 use serde_json::{Value, json};
 use wharf_tests::{
     Workspace,
     mcp::{HttpServer, done, headers, hello, mcp, refused},
+    patience::PATIENCE,
     probe::{self, TASK},
     script, wharf,
 };
@@ -212,4 +218,23 @@ fn a_task_that_runs_when_the_server_ends_can_be_resumed() {
     let resume = wharf("resume").dir(workspace.path()).script(script);
     let _ = resume.run().exits(0);
     let _ = wharf("audit").dir(workspace.path()).run().exits(0);
+}
+
+/// Else 256 clients that never end what they say would keep out all others.
+#[test]
+fn a_body_that_does_not_come_is_not_waited_for() {
+    let workspace = Workspace::new();
+    let server = server(&workspace);
+    let mut client = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    client.set_read_timeout(Some(PATIENCE)).unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{",
+        server.port
+    );
+    client.write_all(head.as_bytes()).unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    // It was answered while others were.
+    let _ = server.begin();
 }

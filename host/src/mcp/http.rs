@@ -5,7 +5,7 @@
 
 use std::{convert::Infallible, future::Future, pin::pin, sync::Arc, time::Duration};
 
-use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited, combinators::BoxBody};
 use hyper::{
     Request, Response, StatusCode,
     body::{Bytes, Incoming},
@@ -27,6 +27,8 @@ pub(crate) const PATH: &str = "/mcp";
 const MAX_CONNECTIONS: usize = 256;
 /// How long a client may take for the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
+/// How long a client may take for the body of a request: a connection is a place that others wait for.
+const BODY: Duration = Duration::from_secs(10);
 /// How long connections may take to end once they were asked to.
 const PARTING: Duration = Duration::from_secs(2);
 
@@ -105,13 +107,34 @@ async fn answer(
     service: Service,
     request: Request<Incoming>,
 ) -> Result<Response<BoxBody<Bytes, Infallible>>, Infallible> {
-    if request.uri().path() == PATH {
-        return Ok(service.handle(request).await);
+    if request.uri().path() != PATH {
+        let text = "Not Found: the protocol is spoken at /mcp";
+        return Ok(refusal(StatusCode::NOT_FOUND, text));
     }
-    let body = Full::new(Bytes::from_static(
-        b"Not Found: the protocol is spoken at /mcp",
-    ));
-    let mut response = Response::new(body.boxed());
-    *response.status_mut() = StatusCode::NOT_FOUND;
-    Ok(response)
+    let (head, body) = request.into_parts();
+    let body = Limited::new(body, MAX_MESSAGE_BYTES).collect();
+    match tokio::time::timeout(BODY, body).await {
+        Ok(Ok(body)) => {
+            let request = Request::from_parts(head, Full::new(body.to_bytes()));
+            Ok(service.handle(request).await)
+        }
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Ok(refusal(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "Payload Too Large: a message has at most 4 MiB",
+        )),
+        Ok(Err(_)) => Ok(refusal(
+            StatusCode::BAD_REQUEST,
+            "Bad Request: the body broke off",
+        )),
+        Err(_) => Ok(refusal(
+            StatusCode::REQUEST_TIMEOUT,
+            "Request Timeout: a body may take 10 seconds",
+        )),
+    }
+}
+
+fn refusal(status: StatusCode, text: &'static str) -> Response<BoxBody<Bytes, Infallible>> {
+    let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())).boxed());
+    *response.status_mut() = status;
+    response
 }
