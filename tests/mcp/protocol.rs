@@ -183,3 +183,20 @@ fn what_was_asked_last_is_answered_before_the_server_ends() {
     let parted = client.leave();
     assert_eq!((parted.code, parted.messages.len()), (Some(0), 50));
 }
+
+#[test]
+fn a_last_line_that_nobody_ended_is_answered() {
+    let workspace = Workspace::new();
+    let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello()});
+    let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let arguments = json!({"id": "note", "content": "x"});
+    let keep = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "memory_upsert", "arguments": arguments}});
+    let session = workspace.handed_in("session.jsonl", format!("{initialize}\n{begun}\n{keep}"));
+    let mut command = mcp(workspace.path()).into_command();
+    command.stdin(std::fs::File::open(session).unwrap());
+    let output = command.output().unwrap();
+    let answers = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(answers.lines().count(), 2, "{answers}");
+    let kept = "SELECT id FROM memories";
+    assert_eq!(workspace.select_in("memory.sqlite", kept), ["note"]);
+}
