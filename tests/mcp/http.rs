@@ -210,7 +210,7 @@ fn a_task_that_runs_when_the_server_ends_can_be_resumed() {
     let run = json!({"request": probe::request("nothing")});
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "task_run", "arguments": run}});
     let waiting = server.open("POST", "/mcp", &headers(Some(&session)), &call.to_string());
-    assert!(model.wait_for(1, wharf_tests::patience::PATIENCE));
+    assert!(model.wait_for(1, PATIENCE));
     let (code, ..) = server.end("INT");
     assert_eq!(code, Some(0));
     drop(waiting);
