@@ -299,7 +299,7 @@ mod tests {
         let schema = schemars::schema_for!(ChatSettings);
         let schema = schema.as_value();
         let properties = schema["properties"].as_object().unwrap();
-        assert_eq!(properties.len(), 22);
+        assert_eq!(properties.len(), 23);
         for (key, property) in properties {
             assert!(property["description"].is_string(), "{key}");
         }
