@@ -33,6 +33,22 @@ fn a_plan_is_read_back_from_a_server_that_was_started_anew() {
     assert_eq!(refused["code"], "workspace-other-tenant", "{refused}");
 }
 
+/// SQLite refuses all but one of those who open a new file at once, without waiting: one call in six was `database-locked`.
+#[test]
+fn servers_that_make_a_workspace_at_once_are_all_answered() {
+    for _ in 0..20 {
+        let workspace = Workspace::new();
+        let mut servers = [(); 3].map(|()| Client::start(mcp(workspace.path())));
+        std::thread::scope(|scope| {
+            for server in &mut servers {
+                scope.spawn(move || server.does("memory_add", json!({"content": "x"})));
+            }
+        });
+        let kept = "SELECT count(*) FROM memories";
+        assert_eq!(workspace.select_in("memory.sqlite", kept), ["3"]);
+    }
+}
+
 /// Each is a process of its own, and writes its own step.
 #[test]
 fn two_servers_share_a_plan_and_lose_no_step() {

@@ -2,12 +2,16 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use rusqlite::{Connection, MAIN_DB, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, config::DbConfig};
 
 use super::error::SqliteError;
+use crate::words::stopwatch::Stopwatch;
 
 /// How long a statement waits for another process before it fails as `database-locked`, unless told otherwise.
 pub const BUSY: Duration = Duration::from_secs(4);
+
+/// How long to wait before a refusal that SQLite does not wait for is tried again.
+const AGAIN: Duration = Duration::from_millis(5);
 
 /// Opens a file for reading and writing and creates it if there is none. Every commit on the connection is synced
 /// before it returns (`synchronous=FULL`).
@@ -35,19 +39,33 @@ pub fn read_write(
         });
     }
     admit(&connection)?;
-    let harden = || {
-        let mode: String =
-            connection.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0))?;
-        connection.execute_batch("PRAGMA synchronous = FULL")?;
-        Ok(mode)
-    };
-    let mode = harden().map_err(|e| SqliteError::of(path, e))?;
+    let mode = write_ahead_log(&connection, busy).map_err(|e| SqliteError::of(path, e))?;
+    connection
+        .execute_batch("PRAGMA synchronous = FULL")
+        .map_err(|e| SqliteError::of(path, e))?;
     if mode != "wal" {
         return Err(SqliteError::NoWriteAheadLog {
             path: path.to_owned(),
         });
     }
     Ok(connection)
+}
+
+/// Where several open a new file at once, SQLite refuses all but one to change its mode, without waiting for any of them.
+fn write_ahead_log(connection: &Connection, busy: Duration) -> Result<String, rusqlite::Error> {
+    let began = Stopwatch::start();
+    loop {
+        let mode = connection.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0));
+        match mode {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && began.elapsed() < busy =>
+            {
+                std::thread::sleep(AGAIN);
+            }
+            mode => return mode,
+        }
+    }
 }
 
 /// A further connection, for reading, to a file that this process holds open for writing.
