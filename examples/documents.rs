@@ -1,4 +1,8 @@
 //! Guides as documentation tests: what they show compiles.
+#![allow(
+    rustdoc::invalid_codeblock_attributes,
+    reason = "`file=NAME` is for the test that follows a guide"
+)]
 
 #[doc = include_str!("../docs/embedding.md")]
 pub mod embedding {}

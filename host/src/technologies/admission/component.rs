@@ -45,7 +45,7 @@ impl<'a> Component<'a> {
     /// Keeps the component in a workspace, under its digest. Durable when it returns.
     ///
     /// # Errors
-    /// [`AdmissionError::ComponentChanged`] if something else stands there; [`FileError`].
+    /// [`AdmissionError::ComponentChanged`] if something else stands there; [`AdmissionError::File`].
     pub fn keep(&self, workspace: &Workspace, kept: &KeptComponents) -> Result<(), AdmissionError> {
         let path = workspace.component_file(&self.digest);
         match durable_file::inspect(&path, self.bytes)? {
@@ -77,7 +77,7 @@ impl KeptComponents {
 /// The bytes of a pinned component, hashed after they were read.
 ///
 /// # Errors
-/// [`AdmissionError::ComponentMissing`], [`AdmissionError::ComponentChanged`]; [`FileError`].
+/// [`AdmissionError::ComponentMissing`], [`AdmissionError::ComponentChanged`]; [`AdmissionError::File`].
 pub fn stored_component(workspace: &Workspace, digest: &Digest) -> Result<Vec<u8>, AdmissionError> {
     let path = workspace.component_file(digest);
     match durable_file::read(&path, MAX_COMPONENT_BYTES)? {

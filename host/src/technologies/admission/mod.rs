@@ -41,7 +41,7 @@ impl Admission<'_> {
     ///
     /// # Errors
     /// [`AdmissionError::TaskChanged`] if another request stands there, before anything is written; component bytes of
-    /// another digest; a file that stands there and is not what this module writes; [`FileError`].
+    /// another digest; a file that stands there and is not what this module writes; [`AdmissionError::File`].
     pub fn write(
         &self,
         workspace: &Workspace,

@@ -31,7 +31,7 @@ pub struct RequestFiles<'a> {
 }
 
 impl RequestFiles<'_> {
-    /// Writes the files of an agent's task that was not admitted yet, as [`Admission::write`] does.
+    /// Writes the files of an agent's task that was not admitted yet, as [`super::Admission::write`] does.
     ///
     /// # Errors
     /// As there.
@@ -101,7 +101,7 @@ impl RequestFiles<'_> {
 /// The request of a task as it was written at admission; none: there is no such file.
 ///
 /// # Errors
-/// [`AdmissionError::RequestDamaged`] if it is not a request, or another task's; [`FileError`].
+/// [`AdmissionError::RequestDamaged`] if it is not a request, or another task's; [`AdmissionError::File`].
 pub fn stored(workspace: &Workspace, task: &TaskId) -> Result<Option<TaskRequest>, AdmissionError> {
     let path = workspace.request_file(task);
     let Some(bytes) = durable_file::read(&path, REQUEST_BOUNDS.bytes)? else {

@@ -5,12 +5,12 @@
 //!
 //! # What a search looks at
 //!
-//! - The summary, and all texts within the content; of these the first 64 KiB ([`text::MAX_INDEXED_BYTES`]). No keys, numbers or
+//! - The summary, and all texts within the content; of these the first 64 KiB (`text::MAX_INDEXED_BYTES`). No keys, numbers or
 //!   metadata.
 //! - Words are those of FTS5's `unicode61`, without case and diacritics. Each character of Han, Hiragana, Katakana and Hangul is a
 //!   word of its own, and what stands together in the text that is searched for must stand together, in that order, in the object.
 //! - They are ranked by BM25; a word of the summary counts four times as much as one of the content.
-//! - Of more than 1,024 ([`search::MAX_CANDIDATES`]) objects that hold all the words only those that were first kept last are ranked:
+//! - Of more than 1,024 (`search::MAX_CANDIDATES`) objects that hold all the words only those that were first kept last are ranked:
 //!   words that nearly every object holds tell little, and ranking all of them takes as long as there are objects.
 
 mod lent;
