@@ -50,7 +50,7 @@ impl BusinessStore {
             let done = self.compare(connection, plugin, migrations)?;
             let Some(migration) = migrations.get(done) else {
                 // What was found may be another process's, committed but not synced.
-                transaction.barrier()?;
+                transaction.settle()?;
                 return Ok(Installed {
                     applied,
                     version: u32::try_from(done).unwrap_or(u32::MAX),

@@ -21,7 +21,7 @@ impl BusinessStore {
     /// # Errors
     /// The database was opened for reading only, is locked, or the disk fails: nothing was removed.
     pub fn remove(&self, plugin: &PluginName) -> Result<usize, Error> {
-        self.writer()?;
+        let writer = self.writer()?;
         let path = self.path();
         let of = |e| SqliteError::of(path, e);
         // Dropping a table deletes its rows, which the foreign keys of a table that is dropped next would forbid; and they
@@ -33,7 +33,9 @@ impl BusinessStore {
         connection
             .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false)
             .map_err(of)?;
-        Ok(remove(&mut connection, plugin).map_err(of)?)
+        let removed = remove(&mut connection, plugin).map_err(of)?;
+        writer.settle()?;
+        Ok(removed)
     }
 }
 

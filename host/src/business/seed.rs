@@ -86,7 +86,7 @@ impl BusinessStore {
             .map_err(|e| SqliteError::of(self.path(), e))?;
         match before {
             Some(before) if before == checksum => {
-                transaction.barrier()?;
+                transaction.settle()?;
                 return Ok(Seeded::Before);
             }
             Some(_) => {

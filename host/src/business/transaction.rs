@@ -63,7 +63,7 @@ impl BusinessStore {
                     }));
                 }
                 // Somebody else's commit: visible, not necessarily durable.
-                transaction.barrier()?;
+                transaction.settle()?;
             }
             return Ok(Performed::Done {
                 row: Box::new(row),

@@ -1,6 +1,9 @@
 //! What can go wrong with a SQLite file, told apart.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use rusqlite::ErrorCode;
 
@@ -75,6 +78,20 @@ pub enum SqliteError {
         path: PathBuf,
         /// SQLite's words.
         source: rusqlite::Error,
+    },
+    /// What was committed could not be made durable.
+    #[error("the disk failed to make the last commits to the database {path} durable")]
+    SyncFailed {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// As [`Self::SyncFailed`], some time before: the system forgets what it lost, so this process can no longer tell.
+    #[error("the disk has failed before under the database {path}")]
+    SyncFailedBefore {
+        /// The file.
+        path: PathBuf,
     },
     /// SQLite's heap limit was reached.
     #[error("SQLite's memory limit was reached in {path}")]
@@ -227,6 +244,11 @@ impl Fault for SqliteError {
                 "disk-failed",
                 Kind::Unavailable,
                 "check the disk and resume; what was committed stands",
+            ),
+            Self::SyncFailed { .. } | Self::SyncFailedBefore { .. } => Facts::new(
+                "disk-failed",
+                Kind::Unavailable,
+                "check the disk, end this process, and resume; whatever was reported as finished stands",
             ),
             Self::OutOfMemory { .. } => Facts::new(
                 "sqlite-memory-limit",

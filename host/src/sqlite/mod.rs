@@ -10,4 +10,5 @@ pub mod open;
 pub mod probe;
 pub mod readers;
 pub mod room;
+mod shared_sync;
 pub mod writer;

@@ -13,8 +13,8 @@ pub const BUSY: Duration = Duration::from_secs(4);
 /// How long to wait before a refusal that SQLite does not wait for is tried again.
 const AGAIN: Duration = Duration::from_millis(5);
 
-/// Opens a file for reading and writing and creates it if there is none. Every commit on the connection is synced
-/// before it returns (`synchronous=FULL`).
+/// Opens a file for reading and writing and creates it if there is none. A commit on the connection is visible when it returns, and
+/// durable once its [`Writer`](super::writer::Writer) says so, or a checkpoint was made (`synchronous=NORMAL`).
 ///
 /// Nothing is written before `admit` has seen the connection, so that it can refuse a file and leave it untouched.
 ///
@@ -41,7 +41,7 @@ pub fn read_write(
     admit(&connection)?;
     let mode = write_ahead_log(&connection, busy).map_err(|e| SqliteError::of(path, e))?;
     connection
-        .execute_batch("PRAGMA synchronous = FULL")
+        .execute_batch("PRAGMA synchronous = NORMAL")
         .map_err(|e| SqliteError::of(path, e))?;
     if mode != "wal" {
         return Err(SqliteError::NoWriteAheadLog {

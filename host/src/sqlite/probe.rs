@@ -4,7 +4,7 @@
 
 use std::{path::Path, time::Duration};
 
-use super::{error::SqliteError, open};
+use super::{error::SqliteError, open, writer::Writer};
 use crate::words::stopwatch::{Stopwatch, median_and_longest};
 
 /// How many commits are measured.
@@ -36,11 +36,18 @@ pub fn commit_times(folder: &Path) -> Result<CommitTimes, SqliteError> {
         .execute_batch("CREATE TABLE pulse (beats INTEGER); INSERT INTO pulse VALUES (0);")
         .map_err(of)?;
     let mut times = Vec::with_capacity(COMMITS);
+    let again = path.clone();
+    let writer = Writer::new(&path, connection, move || {
+        open::read_write(&again, open::BUSY, |_| Ok(()))
+    });
     for _ in 0..COMMITS {
         let watch = Stopwatch::start();
-        connection
+        let transaction = writer.begin()?;
+        transaction
+            .connection()
             .execute("UPDATE pulse SET beats = beats + 1", ())
             .map_err(of)?;
+        transaction.commit()?;
         times.push(watch.elapsed());
     }
     let (median, longest) = median_and_longest(times).unwrap_or_default();

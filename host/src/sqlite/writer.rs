@@ -2,43 +2,36 @@
 //!
 //! # Why `settle` may be free
 //!
-//! Visible is not durable: a commit of a killed process can be read before it was synced. A barrier, a commit that
-//! changes a page under `synchronous=FULL`, makes durable whatever stands before it in the write-ahead log, since one
-//! sync of that file covers all of its frames; a frame that left the log went into the database file by a checkpoint,
-//! which syncs the log first and the database file afterwards (every connection of Wharf runs at least at
-//! `synchronous=NORMAL`; a foreign writer at `OFF` voids this).
+//! Visible is not durable: a commit can be read before it was synced, an own one by another thread, and that of another
+//! process which is killed then. So whatever was visible is stood for by a ticket, and is durable once the log was synced after the
+//! ticket was given out ([`super::shared_sync`] says why that is enough; a foreign writer at `synchronous=OFF` voids it).
 //!
-//! Each write transaction reads `PRAGMA data_version` after `BEGIN IMMEDIATE`. From there to its commit nobody else can
-//! commit, so if the commit succeeds with its sync, everything that any connection committed up to then is durable, and
-//! the value stands for that state: SQLite changes it, as seen by this connection, whenever another connection has
-//! committed, and never for commits of its own. `settle` reads the value again under the writer's lock. Equal: nobody
-//! else has committed since, our own commits are synced, all that can have been read is durable, and there is nothing to
-//! do. Unequal, or nothing known (after opening, after a failed commit): a real barrier. A value that changes for any
-//! other reason costs a barrier that was not needed, never one that was.
+//! Every commit gives out a ticket before it lets go of the writer's lock. For other processes, each write transaction reads
+//! `PRAGMA data_version` after `BEGIN IMMEDIATE`. From there to its commit nobody else can commit, so its ticket stands for
+//! everything that any connection committed up to then, and the value for that state: SQLite changes it, as seen by this
+//! connection, whenever another connection has committed, and never for commits of its own. `settle` reads the value again under
+//! the writer's lock. Equal: nobody else has committed since the last ticket, and that ticket is all there is to wait for, which is
+//! nothing where its sync was made. Unequal, or nothing known (after opening, after a failed commit): a new ticket. A value
+//! that changes for any other reason costs a sync that was not needed, never one that was.
 //!
 //! A rollback leaves what is known as it was: it adds nothing that could be read.
-//!
-//! # Sharing commits, later
-//!
-//! The lock is held per transaction and the knowledge stands beside it, so a group of transactions may each commit at
-//! `NORMAL` and then be made durable by one barrier: those commits have to forget what is known, the barrier restores it.
 
 use std::{
     path::{Path, PathBuf},
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use rusqlite::Connection;
 
-use super::error::SqliteError;
+use super::{
+    error::SqliteError,
+    shared_sync::{SharedSync, Ticket},
+};
 
-/// The one writing connection; a lock gives it to one thread at a time.
+/// The one writing connection; a lock gives it to one thread at a time. Syncs are shared, and made outside that lock.
 pub struct Writer {
     state: Mutex<State>,
-    syncs: AtomicU64,
+    sync: SharedSync,
     path: PathBuf,
     open: Box<dyn Fn() -> Result<Connection, SqliteError> + Send + Sync>,
 }
@@ -46,12 +39,12 @@ pub struct Writer {
 struct State {
     /// None: lost by a failed rollback, or lent out and never given back; opened again on the next use.
     connection: Option<Connection>,
-    /// The `data_version` up to which everything visible is durable.
-    durable: Option<i64>,
+    /// The `data_version` that the last ticket stands for; none: not known.
+    known: Option<i64>,
 }
 
 impl Writer {
-    /// Takes over an open connection; `open` opens another where it is lost. The schema must have `wharf_barrier`.
+    /// Takes over an open connection; `open` opens another where it is lost.
     pub fn new(
         path: &Path,
         connection: Connection,
@@ -60,9 +53,9 @@ impl Writer {
         Self {
             state: Mutex::new(State {
                 connection: Some(connection),
-                durable: None,
+                known: None,
             }),
-            syncs: AtomicU64::new(0),
+            sync: SharedSync::new(path),
             path: path.to_owned(),
             open: Box::new(open),
         }
@@ -71,59 +64,68 @@ impl Writer {
     /// Begins a write transaction. Waits for other threads of this process, and up to the busy timeout for other processes.
     ///
     /// # Errors
-    /// Locked, or the disk fails.
+    /// Locked, the disk fails, or failed to sync before.
     pub fn begin(&self) -> Result<WriteTransaction<'_>, SqliteError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.begin_in(&mut state).map(|version| WriteTransaction {
-            state,
-            writer: self,
-            version,
-        })
-    }
-
-    /// Makes everything durable that could be read from the file so far. Free where that is known already (see above).
-    ///
-    /// # Errors
-    /// Locked, or the disk fails.
-    pub fn settle(&self) -> Result<(), SqliteError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let (Some(durable), Some(connection)) = (state.durable, &state.connection)
-            && self.data_version(connection)? == durable
-        {
-            return Ok(());
-        }
-        let version = self.begin_in(&mut state)?;
-        WriteTransaction {
-            state,
-            writer: self,
-            version,
-        }
-        .barrier()
-    }
-
-    /// How many commits with a sync this writer has made.
-    #[must_use]
-    pub fn syncs(&self) -> u64 {
-        self.syncs.load(Ordering::Relaxed)
-    }
-
-    fn begin_in(&self, state: &mut State) -> Result<i64, SqliteError> {
-        let connection = match state.connection.take() {
-            Some(connection) => connection,
-            None => {
-                state.durable = None;
-                (self.open)()?
-            }
-        };
-        let connection = state.connection.insert(connection);
+        self.sync.check()?;
+        let mut state = self.lock();
+        let connection = self.connection(&mut state)?;
         self.run(connection, "BEGIN IMMEDIATE")?;
         match self.data_version(connection) {
-            Ok(version) => Ok(version),
+            Ok(version) => Ok(WriteTransaction {
+                state,
+                writer: self,
+                version,
+            }),
             Err(error) => {
-                end(state);
+                end(&mut state);
                 Err(error)
             }
         }
+    }
+
+    /// Makes everything durable that could be read from the file so far. Free where that is known already (see above). Waits for
+    /// the end of another thread's transaction, but not for another process.
+    ///
+    /// # Errors
+    /// The disk fails.
+    pub fn settle(&self) -> Result<(), SqliteError> {
+        let mut state = self.lock();
+        let version = self.data_version(self.connection(&mut state)?)?;
+        let ticket = self.ticket_for(&mut state, version);
+        drop(state);
+        self.sync.reach(ticket)
+    }
+
+    /// How many syncs were made for commits. Those of checkpoints are not among them.
+    #[must_use]
+    pub fn syncs(&self) -> u64 {
+        self.sync.syncs()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn connection<'s>(&self, state: &'s mut State) -> Result<&'s Connection, SqliteError> {
+        let connection = match state.connection.take() {
+            Some(connection) => connection,
+            None => {
+                state.known = None;
+                let connection = (self.open)()?;
+                self.sync.reopened();
+                connection
+            }
+        };
+        Ok(state.connection.insert(connection))
+    }
+
+    /// Stands for everything that is visible now, at this `data_version`.
+    fn ticket_for(&self, state: &mut State, version: i64) -> Ticket {
+        if state.known == Some(version) {
+            return self.sync.last();
+        }
+        state.known = Some(version);
+        self.sync.ticket()
     }
 
     fn data_version(&self, connection: &Connection) -> Result<i64, SqliteError> {
@@ -183,40 +185,27 @@ impl WriteTransaction<'_> {
         self.state.connection = Some(connection);
     }
 
-    /// Commits. Durable when it returns, with everything that was visible inside the transaction.
+    /// Commits. Durable when it returns, with everything that was visible inside the transaction. Others see it, and may begin
+    /// their own transaction, before it is durable.
     ///
     /// # Errors
     /// The disk fails; whether the transaction stands is then known only after the file is opened again.
     pub fn commit(mut self) -> Result<(), SqliteError> {
-        self.state.durable = None;
+        self.state.known = None;
         self.writer.run(self.connection(), "COMMIT")?;
-        self.state.durable = Some(self.version);
-        self.writer.syncs.fetch_add(1, Ordering::Relaxed);
-        Ok(())
+        self.settle()
     }
 
-    /// Commits nothing but the barrier: makes durable everything that was visible inside the transaction. To be used
-    /// where nothing was written. Free where all of it is known to be durable.
+    /// Ends a transaction in which nothing was written, and makes durable everything that was visible in it. Free where all of it
+    /// is known to be durable.
     ///
     /// # Errors
     /// The disk fails.
-    pub fn barrier(self) -> Result<(), SqliteError> {
-        if self.state.durable == Some(self.version) {
-            return Ok(());
-        }
-        self.commit_with_barrier()
-    }
-
-    /// As [`Self::commit`], where it is not known whether anything was written.
-    ///
-    /// # Errors
-    /// As [`Self::commit`].
-    pub fn commit_with_barrier(self) -> Result<(), SqliteError> {
-        self.writer.run(
-            self.connection(),
-            "UPDATE wharf_barrier SET commits = commits + 1",
-        )?;
-        self.commit()
+    pub fn settle(mut self) -> Result<(), SqliteError> {
+        let Self { writer, version, .. } = self;
+        let ticket = writer.ticket_for(&mut self.state, version);
+        drop(self);
+        writer.sync.reach(ticket)
     }
 }
 
@@ -264,7 +253,16 @@ mod tests {
         })
     }
 
-    fn barriers(transaction: &WriteTransaction<'_>) -> i64 {
+    fn add_one(writer: &Writer) {
+        let transaction = writer.begin().unwrap();
+        transaction
+            .connection()
+            .execute("UPDATE wharf_barrier SET commits = commits + 1", ())
+            .unwrap();
+        transaction.commit().unwrap();
+    }
+
+    fn count(transaction: &WriteTransaction<'_>) -> i64 {
         transaction
             .connection()
             .query_row("SELECT commits FROM wharf_barrier", (), |row| row.get(0))
@@ -281,7 +279,7 @@ mod tests {
             .execute("UPDATE wharf_barrier SET commits = 7", ())
             .unwrap();
         drop(transaction);
-        assert_eq!(barriers(&writer.begin().unwrap()), 0);
+        assert_eq!(count(&writer.begin().unwrap()), 0);
         assert_eq!(writer.syncs(), 0);
     }
 
@@ -293,9 +291,26 @@ mod tests {
         let mut transaction = writer.begin().unwrap();
         drop(transaction.lend());
         drop(transaction);
-        assert_eq!(barriers(&writer.begin().unwrap()), 1);
+        writer.settle().unwrap();
         writer.settle().unwrap();
         assert_eq!(writer.syncs(), 2);
+    }
+
+    /// The last connection that is closed removes the log; the next one makes another file.
+    #[test]
+    fn after_a_lost_connection_the_new_log_is_the_one_that_is_synced() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = writer(&folder);
+        let log = folder.path().join("memory.sqlite-wal");
+        add_one(&writer);
+        let mut transaction = writer.begin().unwrap();
+        drop(transaction.lend());
+        assert!(!log.exists());
+        drop(transaction);
+        add_one(&writer);
+        let held = writer.sync.log().unwrap().metadata().unwrap();
+        assert_eq!(held.len(), log.metadata().unwrap().len());
+        assert!(held.len() > 0);
     }
 
     #[test]
@@ -317,5 +332,38 @@ mod tests {
         assert_eq!(writer.syncs(), 1);
         writer.settle().unwrap();
         assert_eq!(writer.syncs(), 2);
+    }
+
+    #[test]
+    fn what_another_thread_has_committed_and_not_yet_synced_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = writer(&folder);
+        add_one(&writer);
+        // A commit whose thread has not come to its sync.
+        let mut transaction = writer.begin().unwrap();
+        transaction.state.known = None;
+        writer.run(transaction.connection(), "COMMIT").unwrap();
+        let ticket = writer.ticket_for(&mut transaction.state, transaction.version);
+        drop(transaction);
+        let before = writer.syncs();
+        writer.settle().unwrap();
+        assert_eq!(writer.syncs(), before + 1);
+        writer.sync.reach(ticket).unwrap();
+        assert_eq!(writer.syncs(), before + 1);
+    }
+
+    #[test]
+    fn threads_commit_together_and_nothing_is_lost() {
+        const THREADS: i64 = 8;
+        const EACH: i64 = 25;
+        let folder = tempfile::tempdir().unwrap();
+        let writer = writer(&folder);
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| (0..EACH).for_each(|_| add_one(&writer)));
+            }
+        });
+        assert_eq!(count(&writer.begin().unwrap()), THREADS * EACH);
+        assert!(writer.syncs() <= (THREADS * EACH).cast_unsigned());
     }
 }

@@ -283,12 +283,7 @@ impl Journal for SqliteJournal {
             return Err(JournalError::TransactionLost.into());
         }
         self.insert(connection, task, &records)?;
-        if records.is_empty() {
-            transaction.commit_with_barrier()?;
-        } else {
-            transaction.commit()?;
-        }
-        Ok(())
+        Ok(transaction.commit()?)
     }
 
     fn settle(&self) -> Result<(), Error> {
