@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::{
+    append_queue::{AppendQueue, Batch},
     memories::LentMemories,
     memory_database::MemoryDatabase,
     tombstones::{self, Tombstone},
@@ -30,6 +31,7 @@ use crate::{
 /// The table `journal`. May be shared by any number of threads; several processes may hold the same file.
 pub struct SqliteJournal {
     database: Arc<MemoryDatabase>,
+    appends: AppendQueue,
     burnt: Mutex<Burnt>,
 }
 
@@ -93,6 +95,7 @@ impl SqliteJournal {
     pub fn new(database: Arc<MemoryDatabase>) -> Self {
         Self {
             database,
+            appends: AppendQueue::default(),
             burnt: Mutex::default(),
         }
     }
@@ -203,36 +206,62 @@ impl SqliteJournal {
         self.database.writer().ok_or(JournalError::ReadOnly)
     }
 
-    /// Inserts records in an open transaction, if they follow on what is stored.
-    fn insert(
+    /// Writes batches in one transaction; those that follow on what is stored, if any.
+    fn write(&self, batches: &[Batch<'_>]) -> Result<Vec<Result<(), Error>>, Error> {
+        let transaction = self.writer()?.begin()?;
+        let mut answers = Vec::with_capacity(batches.len());
+        for batch in batches {
+            let refusal = self.refusal(transaction.connection(), batch)?;
+            if refusal.is_none() {
+                self.insert(transaction.connection(), batch)?;
+            }
+            answers.push(refusal.map_or(Ok(()), |refusal| Err(refusal.into())));
+        }
+        if answers.iter().any(Result::is_ok) {
+            transaction.commit()?;
+        }
+        Ok(answers)
+    }
+
+    /// Why records cannot be appended, if they do not follow on what is stored.
+    fn refusal(
         &self,
         connection: &Connection,
-        task: &TaskId,
-        records: &[StoredRecord],
-    ) -> Result<(), Error> {
+        batch: &Batch<'_>,
+    ) -> Result<Option<JournalError>, SqliteError> {
         let of = |e| self.database.error(e);
+        let task = batch.task;
         let last: i64 = connection
             .prepare_cached("SELECT coalesce(max(sequence), 0) FROM journal WHERE task = ?1")
             .and_then(|mut statement| statement.query_row([task.as_str()], |row| row.get(0)))
             .map_err(of)?;
         let mut stored = u64::try_from(last).map_err(|_| self.malformed())?;
+        for given in batch.records.iter().map(|record| record.sequence) {
+            if stored.checked_add(1) != Some(given) {
+                let task = task.clone();
+                return Ok(Some(JournalError::NotNext {
+                    task,
+                    stored,
+                    given,
+                }));
+            }
+            stored = given;
+        }
+        Ok(None)
+    }
+
+    /// Inserts records that follow on what is stored.
+    fn insert(&self, connection: &Connection, batch: &Batch<'_>) -> Result<(), SqliteError> {
+        let of = |e| self.database.error(e);
         let mut insert = connection
             .prepare_cached(
                 "INSERT INTO journal (task, sequence, kind, at, body, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )
             .map_err(of)?;
-        for record in records {
-            if stored.checked_add(1) != Some(record.sequence) {
-                return Err(JournalError::NotNext {
-                    task: task.clone(),
-                    stored,
-                    given: record.sequence,
-                }
-                .into());
-            }
+        for record in batch.records {
             insert
                 .execute((
-                    task.as_str(),
+                    batch.task.as_str(),
                     record.sequence.cast_signed(),
                     &record.kind,
                     record.at.to_string(),
@@ -240,7 +269,6 @@ impl SqliteJournal {
                     record.hash.to_string(),
                 ))
                 .map_err(of)?;
-            stored = record.sequence;
         }
         Ok(())
     }
@@ -269,9 +297,8 @@ impl Journal for SqliteJournal {
         if records.is_empty() {
             return self.settle();
         }
-        let transaction = self.writer()?.begin()?;
-        self.insert(transaction.connection(), task, records)?;
-        Ok(transaction.commit()?)
+        let own = Batch { task, records };
+        self.appends.append(own, &|batches| self.write(batches))
     }
 
     fn append_with(&self, task: &TaskId, work: &mut MemoryWork<'_>) -> Result<(), Error> {
@@ -282,7 +309,14 @@ impl Journal for SqliteJournal {
         if connection.is_autocommit() {
             return Err(JournalError::TransactionLost.into());
         }
-        self.insert(connection, task, &records)?;
+        let batch = Batch {
+            task,
+            records: &records,
+        };
+        if let Some(refusal) = self.refusal(connection, &batch)? {
+            return Err(refusal.into());
+        }
+        self.insert(connection, &batch)?;
         Ok(transaction.commit()?)
     }
 

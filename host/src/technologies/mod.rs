@@ -4,6 +4,7 @@
 //! Databases and plugins have folders of their own.
 
 pub mod admission;
+mod append_queue;
 pub mod archive;
 pub mod chat;
 #[cfg(test)]
