@@ -49,6 +49,10 @@ use crate::{
     contender::Setup, measurement::Spread, options::Options, report::Report, scenario::Scenario,
 };
 
+/// That of `wharf`, for all contenders.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,

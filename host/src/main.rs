@@ -3,6 +3,10 @@
 mod mcp;
 mod cli;
 
+/// A task makes many small allocations on several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> std::process::ExitCode {
     cli::main()
 }

@@ -24,14 +24,14 @@ impl ContextWorker {
     /// The working set of this state, and whether it had to be rebuilt.
     fn load<L: Loop>(&self, state: &L, cancel: &Cancel) -> Result<(String, bool), Halt> {
         let scope = state.scope();
-        let (head, set) = state.working_set();
+        let head = state.material();
         let found = cancel.wait(self.context.load(&scope))?;
         let outdated = match found {
             Some(value) if value.head == head => return Ok((value.body, false)),
             Some(value) => Some(value.head),
             None => None,
         };
-        let body = set.to_string();
+        let body = state.working_set().to_string();
         // Losing the comparison means that another process stored a value; ours is as true as theirs, and it is at hand.
         cancel.wait(self.context.store(
             &scope,

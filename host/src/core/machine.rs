@@ -38,8 +38,11 @@ pub trait Loop: Send {
     /// Names the working set.
     fn scope(&self) -> String;
 
-    /// The working set for the model, and the journal head it is built from.
-    fn working_set(&self) -> (Digest, Value);
+    /// The journal head that the working set is built from.
+    fn material(&self) -> Digest;
+
+    /// The working set for the model.
+    fn working_set(&self) -> Value;
 
     /// The checkpoints that the last record reached.
     fn reached(&self) -> &[Checkpoint];

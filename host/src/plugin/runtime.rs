@@ -216,8 +216,10 @@ fn pool(limits: &EngineLimits) -> PoolingAllocationConfig {
         .max_memory_size(limits.memory_bytes.get())
         .table_elements(limits.table_elements.get())
         .max_unused_warm_slots(sandboxes)
-        // Zeroing a few pages is cheaper than giving them back to the kernel (39 us against 40 to 56 per instance).
+        // Zeroing a few pages is cheaper than giving them back to the kernel: of a memory, and above all of a table, which takes
+        // a task with seventeen sandboxes from 2.65 to 2.35 ms of processor time.
         .linear_memory_keep_resident(64 * 1024)
+        .table_keep_resident(64 * 1024)
         .pagemap_scan(Enabled::Auto);
     pool
 }

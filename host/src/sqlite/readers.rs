@@ -13,7 +13,7 @@ pub struct Readers<T> {
 
 impl<T> Readers<T> {
     /// How many idle connections are kept.
-    pub const KEPT: usize = 4;
+    pub const KEPT: usize = 16;
 
     /// None is opened yet.
     pub fn new(open: impl Fn() -> Result<T, SqliteError> + Send + Sync + 'static) -> Self {

@@ -31,7 +31,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&String::from(*self))
     }
 }
 
@@ -69,7 +69,11 @@ impl FromStr for Digest {
 
 impl From<Digest> for String {
     fn from(digest: Digest) -> Self {
-        digest.to_string()
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let nibbles = digest.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        nibbles
+            .map(|nibble| char::from(DIGITS[usize::from(nibble)]))
+            .collect()
     }
 }
 

@@ -86,8 +86,12 @@ impl Loop for AgentState {
         )
     }
 
-    fn working_set(&self) -> (Digest, Value) {
-        (self.material, to_value(&self.messages()))
+    fn material(&self) -> Digest {
+        self.material
+    }
+
+    fn working_set(&self) -> Value {
+        to_value(&self.messages())
     }
 
     fn reached(&self) -> &[Checkpoint] {

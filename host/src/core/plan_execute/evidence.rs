@@ -1,7 +1,5 @@
 //! Evidence: the canonical JSON of one committed result, named by its SHA-256.
 
-use serde_json::{Value, json};
-
 use super::operations::StepRecord;
 use crate::{
     core::{contract::OperationKey, ports::archive::Evidence},
@@ -15,8 +13,13 @@ impl Evidence {
     /// The evidence of a result. `key` is none for a read without a ledger row; a declined step has the key it would have had.
     #[must_use]
     pub fn of(fingerprint: Digest, tool: &str, key: Option<&str>, data: &JsonText) -> Self {
-        let value: Value = json!({ "data": data.value(), "fingerprint": fingerprint, "operationKey": key, "tool": tool });
-        let bytes = json::canonical(&value);
+        let text = |text: &str| json::canonical(&text);
+        let (data, tool) = (data.canonical(), text(tool));
+        let key = key.map_or_else(|| "null".to_owned(), text);
+        // The keys stand in order, and a digest has nothing to escape.
+        let bytes = format!(
+            r#"{{"data":{data},"fingerprint":"{fingerprint}","operationKey":{key},"tool":{tool}}}"#
+        );
         Self {
             id: Digest::of(&bytes),
             bytes,
@@ -38,6 +41,8 @@ impl StepRecord {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -52,5 +57,10 @@ mod tests {
             )
         );
         assert_eq!(evidence.id, Digest::of(&evidence.bytes));
+        for key in [None, Some("pack \"it\"\u{1}\u{e9}")] {
+            let evidence = Evidence::of(fingerprint, "a\\b", key, &data);
+            let whole = json!({"data": data.value(), "fingerprint": fingerprint, "operationKey": key, "tool": "a\\b"});
+            assert_eq!(evidence.bytes, json::canonical(&whole));
+        }
     }
 }

@@ -373,7 +373,7 @@ fn the_replanner_sees_every_completed_step_and_change() {
     task.perform(done("paint"));
     task.perform(changed());
     task.see("wet");
-    let (_, set) = task.state().working_set();
+    let set = task.state().working_set();
     assert_eq!(set["completed"].as_array().unwrap().len(), 1);
     assert_eq!(set["changes"][0]["code"], "environment-changed");
     assert_eq!(set["plans"][0]["version"], 1);

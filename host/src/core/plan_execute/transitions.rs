@@ -93,7 +93,11 @@ impl Loop for TaskState {
         )
     }
 
-    fn working_set(&self) -> (Digest, Value) {
+    fn material(&self) -> Digest {
+        self.material
+    }
+
+    fn working_set(&self) -> Value {
         let plans: Vec<_> = self
             .plans
             .iter()
@@ -104,7 +108,7 @@ impl Loop for TaskState {
             .iter()
             .map(|step| json!({"version": step.performing.version, "step": step.performing.step, "declined": step.record.declined, "data": step.record.data}))
             .collect();
-        let set = json!({
+        json!({
             "goal": self.request.goal,
             "input": self.request.input,
             "snapshot": self.snapshot,
@@ -112,8 +116,7 @@ impl Loop for TaskState {
             "completed": completed,
             "changes": self.changes,
             "refused": self.refused,
-        });
-        (self.material, set)
+        })
     }
 
     fn reached(&self) -> &[Checkpoint] {

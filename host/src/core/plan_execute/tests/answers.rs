@@ -89,19 +89,19 @@ fn what_is_wrong_with_a_refused_plan_is_told_to_the_next_attempt() {
     let mut task = Task::forgiving(2, 4, 12, 600);
     task.see("white");
     task.answer(&said("no plan"), refused());
-    let (head, set) = task.state().working_set();
+    let (head, set) = (task.state().material(), task.state().working_set());
     assert_eq!(head, task.machine.position().head);
     assert_eq!(set["refused"][0]["answer"], "no plan");
     assert_eq!(set["refused"][0]["violations"], json!(refused()));
     task.answer(&said(&"ä".repeat(10_000)), refused());
-    let (_, set) = task.state().working_set();
+    let set = task.state().working_set();
     assert_eq!(
         set["refused"][1]["answer"].as_str().unwrap().len(),
         16 * 1024
     );
     task.plan(&["paint"]);
     // What was wrong with one plan is not held against the next.
-    assert_eq!(task.state().working_set().1["refused"], json!([]));
+    assert_eq!(task.state().working_set()["refused"], json!([]));
     assert_eq!(task.state().view().usage.invalid_plans, 2);
     task.perform(Outcome::EnvironmentChanged {
         message: "wet".to_owned(),

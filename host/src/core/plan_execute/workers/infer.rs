@@ -36,8 +36,7 @@ impl InferWorker {
 
 impl Worker<TaskState> for InferWorker {
     fn check(&self, _node: &Node, state: &TaskState, _cancel: &Cancel) -> Result<(), Halt> {
-        let (_, working_set) = state.working_set();
-        let prompt = working_set.to_string();
+        let prompt = state.working_set().to_string();
         Ok(self.model.check(&self.prompt(state, &prompt))?)
     }
 
