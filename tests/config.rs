@@ -298,6 +298,7 @@ fn a_zero_an_unknown_key_and_another_type_are_refused_with_their_place() {
         ("[workspace]\nbudget = 1", "workspace.budget"),
         ("[workspace]\nfuel = 1", "workspace.fuel"),
         ("[workspace]\ntask_fuel = 1", "workspace.task_fuel"),
+        ("[workspace]\nsync_outputs = 0", "workspace.sync_outputs"),
         (
             "[workspace]\nfuel = 1\n[plugin]\npreset = \"standard\"\nfuel = 1\n[plugins.p]\npreset = \"standard\"",
             "workspace.fuel",

@@ -73,7 +73,9 @@ pub(super) struct Means {
 impl Means {
     /// A host of this workspace that stands on them, as yet without anything else.
     pub(super) fn host(&self, workspace: &Path) -> HostBuilder {
-        let host = HostBuilder::new(workspace).limits(self.config.limits.clone());
+        let host = HostBuilder::new(workspace)
+            .limits(self.config.limits.clone())
+            .sync_outputs(self.config.sync_outputs);
         match &self.context {
             Some(context) => host.context(Arc::clone(context)),
             None => host,

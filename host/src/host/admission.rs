@@ -53,7 +53,7 @@ pub(super) fn check<'n>(
     stores: Option<&Stores>,
 ) -> Result<Checked<'n>, Error> {
     let request = &new.request;
-    let component = check_component(request, &new.component)?;
+    let component = check_component(host, request, &new.component)?;
     let plugin = host.plugin(Arc::clone(&new.component), &request.plugin)?;
     let descriptor = plugin.descriptor();
     if (descriptor.name.as_str(), descriptor.version.as_str())
@@ -142,8 +142,8 @@ pub(super) fn admit(
 }
 
 /// Whether a task that is handed in again is the one that was admitted.
-pub(super) fn check_same(admitted: &Request, new: &NewTask) -> Result<(), Error> {
-    check_component(&new.request, &new.component)?;
+pub(super) fn check_same(host: &Host, admitted: &Request, new: &NewTask) -> Result<(), Error> {
+    check_component(host, &new.request, &new.component)?;
     if admitted.fingerprint() == new.request.fingerprint() {
         Ok(())
     } else {
@@ -155,10 +155,11 @@ pub(super) fn check_same(admitted: &Request, new: &NewTask) -> Result<(), Error>
 }
 
 fn check_component<'n>(
+    host: &Host,
     request: &Request,
-    bytes: &'n [u8],
+    bytes: &'n Arc<[u8]>,
 ) -> Result<Component<'n>, AdmissionError> {
-    let component = Component::of(bytes);
+    let component = host.component(bytes);
     if component.digest() == request.plugin.digest {
         Ok(component)
     } else {

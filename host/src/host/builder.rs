@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 
 use super::{
     blocking,
+    known_digests::KnownDigests,
     limits::HostLimits,
     run,
     stores::{self, Stores},
@@ -25,6 +26,8 @@ use crate::{
     },
     plugin::{CompileCache, Plugin, PluginEngine, VerifiedBytes},
     technologies::{
+        admission::Component,
+        archive::FileArchive,
         embedded_context::{ContextBounds, EmbeddedContext},
         task_lock::TaskLock,
         workspace::{Workspace, WorkspaceError},
@@ -47,6 +50,7 @@ pub struct HostBuilder {
     context: Option<Arc<dyn Context>>,
     permission: Option<Arc<dyn Permission>>,
     tenant: Option<TenantId>,
+    sync_outputs: bool,
     rules: PlanRules,
     pub(super) tools: Vec<(ToolDescriptor, ToolBody)>,
     pub(super) memory: MemoryChoice,
@@ -66,6 +70,7 @@ impl HostBuilder {
             context: None,
             permission: None,
             tenant: None,
+            sync_outputs: true,
             rules: PlanRules::STANDARD,
             tools: Vec::new(),
             memory: MemoryChoice::Workspace,
@@ -123,6 +128,14 @@ impl HostBuilder {
         self
     }
 
+    /// Whether the outputs of a task are synced before it counts as finished, as they are without this call. If not, a power loss
+    /// may take those of the last seconds: the journal has them whole, and writes them again when the task is run once more.
+    #[must_use]
+    pub const fn sync_outputs(mut self, sync: bool) -> Self {
+        self.sync_outputs = sync;
+        self
+    }
+
     /// What the plans of agents are held to; without it, [`PlanRules::STANDARD`].
     #[must_use]
     pub const fn plan_rules(mut self, rules: PlanRules) -> Self {
@@ -149,6 +162,7 @@ impl HostBuilder {
             toolbox: tools::toolbox(self.tools, self.rules, &self.memory, tasks)?,
             memory: self.memory,
             tenant: self.tenant,
+            sync_outputs: self.sync_outputs,
             directory: self.directory,
             engine,
             cache,
@@ -157,6 +171,7 @@ impl HostBuilder {
             clock: self.clock,
             context,
             permission: self.permission,
+            digests: KnownDigests::default(),
             plugins: Mutex::default(),
             stores: Mutex::default(),
         })))
@@ -176,10 +191,12 @@ struct Inner {
     clock: Arc<dyn Clock>,
     context: Arc<dyn Context>,
     permission: Option<Arc<dyn Permission>>,
+    digests: KnownDigests,
     plugins: Mutex<HashMap<PluginRef, Arc<Plugin>>>,
     stores: Mutex<Option<Arc<Stores>>>,
     toolbox: Toolbox,
     tenant: Option<TenantId>,
+    sync_outputs: bool,
     memory: MemoryChoice,
 }
 
@@ -227,6 +244,11 @@ impl Host {
 
     pub(super) fn context(&self) -> Arc<dyn Context> {
         Arc::clone(&self.0.context)
+    }
+
+    /// A component and its digest, computed once for bytes that are handed in again.
+    pub(super) fn component<'a>(&self, bytes: &'a Arc<[u8]>) -> Component<'a> {
+        self.0.digests.component(bytes)
     }
 
     /// The plugin that a request names, loaded once.
@@ -292,13 +314,7 @@ impl Host {
         let Some(tenant) = stores::tenant_of(&workspace)? else {
             return Ok(None);
         };
-        let opened = Arc::new(Stores::open(
-            workspace,
-            &tenant,
-            self.0.permission.clone(),
-            &self.0.limits,
-            &self.0.clock,
-        )?);
+        let opened = self.open_stores(workspace, &tenant)?;
         *stores = Some(Arc::clone(&opened));
         Ok(Some(opened))
     }
@@ -320,15 +336,17 @@ impl Host {
             return Ok(Arc::clone(stores));
         }
         let workspace = Workspace::create(&self.0.directory)?;
-        let opened = Arc::new(Stores::open(
-            workspace,
-            tenant,
-            self.0.permission.clone(),
-            &self.0.limits,
-            &self.0.clock,
-        )?);
+        let opened = self.open_stores(workspace, tenant)?;
         *stores = Some(Arc::clone(&opened));
         Ok(opened)
+    }
+
+    fn open_stores(&self, workspace: Workspace, tenant: &TenantId) -> Result<Arc<Stores>, Error> {
+        let archive = FileArchive::new(workspace.clone()).sync_outputs(self.0.sync_outputs);
+        let permission = self.0.permission.clone();
+        let (limits, clock) = (&self.0.limits, &self.0.clock);
+        let stores = Stores::open(workspace, tenant, archive, permission, limits, clock)?;
+        Ok(Arc::new(stores))
     }
 }
 

@@ -11,6 +11,7 @@ mod builder;
 mod config;
 mod doctor;
 mod document;
+mod known_digests;
 mod limits;
 mod preflight;
 mod opening;

@@ -68,7 +68,7 @@ pub(super) fn open(host: &Host, task: &Task) -> Result<Opened, Error> {
         }
         (Task::New(new), Some(lock), Some(stores)) => {
             let opened = open_saved(host, stores, lock, id)?;
-            admission::check_same(&opened.request, new)?;
+            admission::check_same(host, &opened.request, new)?;
             Ok(opened)
         }
         (Task::New(new), lock, _) => open_new(host, new, lock),
@@ -98,7 +98,7 @@ fn open_new(host: &Host, new: &NewTask, lock: Option<TaskLock>) -> Result<Opened
     if !stores.journal.load(id)?.is_empty() {
         // Another process admitted it between the look and the lock.
         let opened = open_saved(host, stores, lock, id)?;
-        admission::check_same(&opened.request, new)?;
+        admission::check_same(host, &opened.request, new)?;
         return Ok(opened);
     }
     refuse_lost_journal(&stores, id)?;

@@ -49,6 +49,7 @@ impl Stores {
     pub(super) fn open(
         workspace: Workspace,
         tenant: &TenantId,
+        archive: FileArchive,
         permission: Option<Arc<dyn Permission>>,
         limits: &HostLimits,
         clock: &Arc<dyn Clock>,
@@ -67,21 +68,20 @@ impl Stores {
         let memory =
             MemoryDatabase::open(&workspace.memory_database(), BUSY, Arc::clone(clock), now)?;
         let memory = Arc::new(memory);
-        let archive = Arc::new(FileArchive::new(workspace.clone()));
         let permission = permission.unwrap_or_else(|| Arc::new(PolicyFile::new(workspace.clone())));
         Ok(Self {
             workspace,
             business,
             journal: Arc::new(SqliteJournal::new(Arc::clone(&memory))),
             memories: Arc::new(SqliteMemories::new(memory)),
-            archive,
+            archive: Arc::new(archive),
             permission,
             components: KeptComponents::default(),
         })
     }
 
     /// Applies the plugin's migrations that are still to be applied; refused while an unfinished task pins another digest.
-    /// Those that another process applied are durable with the first record of the task, which waits for a barrier.
+    /// Those that another process applied are durable with the first record of the task, before which the database is settled.
     pub(super) fn install(
         &self,
         plugin: &Plugin,

@@ -19,13 +19,25 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct FileArchive {
     workspace: Workspace,
+    sync_outputs: bool,
 }
 
 impl FileArchive {
     /// The files of a workspace.
     #[must_use]
     pub const fn new(workspace: Workspace) -> Self {
-        Self { workspace }
+        Self {
+            workspace,
+            sync_outputs: true,
+        }
+    }
+
+    /// Whether outputs are durable when they are published, as they are without this call. If not, a power loss may tear or
+    /// take those of the last seconds; the journal, which has them whole, writes them again when the task is resumed.
+    #[must_use]
+    pub const fn sync_outputs(mut self, sync: bool) -> Self {
+        self.sync_outputs = sync;
+        self
     }
 
     fn evidence_path(&self, task: &TaskId, evidence: &Evidence) -> Result<PathBuf, ArchiveError> {
@@ -80,8 +92,12 @@ impl Archive for FileArchive {
         match durable_file::inspect(&path, evidence.bytes.as_bytes())? {
             FileState::Whole => Ok(()),
             FileState::Other => Err(ArchiveError::Conflict { path }.into()),
-            FileState::Absent | FileState::Torn => {
-                durable_folder::ensure(durable_folder::parent(&path))?;
+            FileState::Torn => Ok(durable_file::export(&path, evidence.bytes.as_bytes())?),
+            FileState::Absent => {
+                let folder = durable_folder::parent(&path);
+                if !folder.is_dir() {
+                    durable_folder::ensure(folder)?;
+                }
                 Ok(durable_file::export(&path, evidence.bytes.as_bytes())?)
             }
         }
@@ -103,6 +119,15 @@ impl Archive for FileArchive {
         let surveyed = self.survey(task, outputs)?;
         let folder = self.workspace.output_folder(task);
         durable_folder::ensure(&folder)?;
+        if !self.sync_outputs {
+            return outputs
+                .iter()
+                .zip(surveyed)
+                .filter(|(_, (_, state))| *state != FileState::Whole)
+                .try_for_each(|(output, (path, _))| {
+                    Ok(durable_file::export(&path, &output.bytes)?)
+                });
+        }
         durable_folder::sync(durable_folder::parent(&folder))?;
         let put = |(output, (path, state)): &(&OutputFile, (PathBuf, FileState))| match state {
             FileState::Whole => durable_file::settle(path),
@@ -292,24 +317,27 @@ mod tests {
 
     #[test]
     fn publication_is_idempotent_and_completes_what_was_cut_short() {
-        let (_folder, archive, task) = archive();
-        let outputs = [output("a.json", "one"), output("report.json", "two")];
-        archive.publish(&task, &outputs).unwrap();
-        archive.publish(&task, &outputs).unwrap();
-        let folder = archive.workspace.output_folder(&task);
-        fs::remove_file(folder.join("report.json")).unwrap();
-        fs::write(folder.join("a.json"), b"o\0").unwrap();
-        archive.publish(&task, &outputs).unwrap();
-        for output in &outputs {
+        for sync in [true, false] {
+            let (_folder, archive, task) = archive();
+            let archive = archive.sync_outputs(sync);
+            let outputs = [output("a.json", "one"), output("report.json", "two")];
+            archive.publish(&task, &outputs).unwrap();
+            archive.publish(&task, &outputs).unwrap();
+            let folder = archive.workspace.output_folder(&task);
+            fs::remove_file(folder.join("report.json")).unwrap();
+            fs::write(folder.join("a.json"), b"o\0").unwrap();
+            archive.publish(&task, &outputs).unwrap();
+            for output in &outputs {
+                assert_eq!(
+                    archive.inspect_output(&task, output).unwrap(),
+                    FileState::Whole
+                );
+            }
             assert_eq!(
-                archive.inspect_output(&task, output).unwrap(),
-                FileState::Whole
+                durable_folder::names(&folder).unwrap().unwrap(),
+                ["a.json", "report.json"]
             );
         }
-        assert_eq!(
-            durable_folder::names(&folder).unwrap().unwrap(),
-            ["a.json", "report.json"]
-        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::{
     fs,
     fs::{File, FileType, Permissions},
     io::{self, ErrorKind, Read as _, Write as _},
-    os::unix::fs::PermissionsExt as _,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
     path::Path,
 };
 
@@ -135,6 +135,35 @@ pub fn compare(found: &[u8], wanted: &[u8]) -> FileState {
         FileState::Torn
     } else {
         FileState::Other
+    }
+}
+
+/// Tells whether a file may have changed: whoever changes bytes, puts another file in the place or sets times back moves the time of
+/// its last change, which nobody can set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    /// Of what stands at a path, a link itself; none: nothing.
+    ///
+    /// # Errors
+    /// [`FileError`] if that cannot be told.
+    pub fn of(path: &Path) -> Result<Option<Self>, FileError> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) => Ok(Some(Self {
+                device: metadata.dev(),
+                inode: metadata.ino(),
+                size: metadata.size(),
+                changed: (metadata.ctime(), metadata.ctime_nsec()),
+            })),
+            Err(source) if source.kind() == ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(FileError::new(path, Action::Read, source)),
+        }
     }
 }
 

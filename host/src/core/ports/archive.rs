@@ -20,7 +20,7 @@ pub trait Archive: Send + Sync {
     /// Writes the outputs, each through a temporary file, a sync and a rename. The last one marks completeness: all others and
     /// the directory are synced before it is put in place, and the directory again after it.
     /// An output that stands already with the same bytes is left alone; with other bytes it is an error of kind `conflict`,
-    /// found before anything is written. Durable when it returns.
+    /// found before anything is written. Durable when it returns, unless the operator chose otherwise.
     fn publish(&self, task: &TaskId, outputs: &[OutputFile]) -> Result<(), Error>;
 }
 

@@ -17,8 +17,8 @@ use crate::{
 
 /// The business database of one workspace.
 ///
-/// "Barriered" below means: a commit with a sync that changes a page was begun after the fact was read, so that what was
-/// visible is also durable.
+/// "Barriered" below means: a sync of the database's log was begun after the fact was read, so that what was visible is also
+/// durable.
 pub trait Business: Send + Sync {
     /// Performs one keyed operation at most once, in one write transaction: refuses a subject that another input has
     /// touched, answers from the ledger where the key stands there already, else calls `step`, and on `Done` inserts the

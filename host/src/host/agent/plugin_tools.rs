@@ -22,7 +22,6 @@ use crate::{
         },
     },
     plugin::Plugin,
-    technologies::admission::Component,
     words::{
         error::{Error, Facts, Fault, Kind},
         json::JsonText,
@@ -73,7 +72,7 @@ impl PluginTools {
         stores: &Stores,
         meter: &Arc<Meter>,
     ) -> Result<(), Error> {
-        stores.keep_component(Component::of(&self.component))?;
+        stores.keep_component(host.component(&self.component))?;
         stores.install(&self.plugin, &self.request, host.clock().now())?;
         let plugin = Arc::new(self.plugin.metered(Arc::clone(meter)));
         for tool in &self.plugin.descriptor().tools {

@@ -44,6 +44,8 @@ pub const MAX_CONFIG_BYTES: usize = 256 * 1024;
 pub struct Config {
     /// Limits.
     pub limits: HostLimits,
+    /// Whether the outputs of a task are durable before it counts as finished.
+    pub sync_outputs: bool,
     /// Servers of models, by the names that the operator gives them.
     pub providers: BTreeMap<String, ChatSettings>,
     /// What holds where the command line does not say.
@@ -56,6 +58,7 @@ impl Config {
     pub const fn standard() -> Self {
         Self {
             limits: HostLimits::standard(),
+            sync_outputs: true,
             providers: BTreeMap::new(),
             defaults: Defaults::none(),
         }
@@ -140,7 +143,7 @@ impl Config {
                 .map_err(|_| ConfigError::wrong(&at, "it is not the name of a plugin"))?;
             named.insert(plugin, allowance(&at, table)?);
         }
-        let fuel = match workspace {
+        let workspace = match workspace {
             Some(table) => deserialize::<WorkspaceTable>("workspace", table)?,
             None => WorkspaceTable::default(),
         };
@@ -150,8 +153,8 @@ impl Config {
             others,
             plugins: named,
             fuel: FuelBudgets {
-                task: fuel.task_fuel,
-                workspace: fuel.fuel,
+                task: workspace.task_fuel,
+                workspace: workspace.fuel,
             },
         };
         check_metered(&limits)?;
@@ -163,6 +166,7 @@ impl Config {
         defaults.check(&providers)?;
         Ok(Self {
             limits,
+            sync_outputs: workspace.sync_outputs.unwrap_or(true),
             providers,
             defaults,
         })
@@ -183,7 +187,7 @@ const PLUGIN_PRESETS: Presets<PluginLimits> = &[
 ];
 const SQL_PRESETS: Presets<CallSqlLimits> = &[("standard", CallSqlLimits::standard())];
 
-/// Budgets of fuel.
+/// What holds for the workspace as a whole.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WorkspaceTable {
@@ -191,6 +195,9 @@ struct WorkspaceTable {
     fuel: Option<NonZeroU64>,
     /// Fuel of all calls of a task together. Needs `fuel` in the table of every plugin.
     task_fuel: Option<NonZeroU64>,
+    /// Whether the outputs of a task are synced before it counts as finished; true where it is not set. If not, a power loss may
+    /// take the outputs of the last seconds, and `wharf resume` writes them again.
+    sync_outputs: Option<bool>,
 }
 
 /// A budget that no call is charged to is no budget.

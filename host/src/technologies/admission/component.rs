@@ -1,12 +1,16 @@
 //! A component in a workspace, kept under its digest.
 
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     sync::{Mutex, PoisonError},
 };
 
 use super::{
-    super::{durable_file, durable_folder, workspace::Workspace},
+    super::{
+        durable_file::{self, Stamp},
+        durable_folder,
+        workspace::Workspace,
+    },
     error::AdmissionError,
 };
 use crate::{core::ports::archive::FileState, words::digest::Digest};
@@ -21,19 +25,23 @@ pub struct Component<'a> {
     digest: Digest,
 }
 
-/// The components that this process has made durable in one workspace. What was durable once stays so: it is compared again
-/// for every task, but synced once.
+/// The components that this process has made durable in one workspace. What was durable once stays so: it is synced once, and
+/// compared again only where its file has changed since it was compared. (A change within the same tick of the file system's
+/// clock shows when a task is resumed: the bytes are hashed then.)
 #[derive(Debug, Default)]
-pub struct KeptComponents(Mutex<HashSet<Digest>>);
+pub struct KeptComponents(Mutex<HashMap<Digest, Option<Stamp>>>);
 
 impl<'a> Component<'a> {
     /// Computes the digest.
     #[must_use]
     pub fn of(bytes: &'a [u8]) -> Self {
-        Self {
-            bytes,
-            digest: Digest::of(bytes),
-        }
+        Self::hashed(bytes, Digest::of(bytes))
+    }
+
+    /// Bytes whose digest was computed before.
+    #[must_use]
+    pub const fn hashed(bytes: &'a [u8], digest: Digest) -> Self {
+        Self { bytes, digest }
     }
 
     /// The digest.
@@ -48,28 +56,36 @@ impl<'a> Component<'a> {
     /// [`AdmissionError::ComponentChanged`] if something else stands there; [`AdmissionError::File`].
     pub fn keep(&self, workspace: &Workspace, kept: &KeptComponents) -> Result<(), AdmissionError> {
         let path = workspace.component_file(&self.digest);
+        let (known, stamp) = (kept.of(&self.digest), Stamp::of(&path)?);
+        if stamp.is_some() && known == Some(stamp) {
+            return Ok(());
+        }
         match durable_file::inspect(&path, self.bytes)? {
-            FileState::Whole if kept.has(&self.digest) => return Ok(()),
+            FileState::Whole if known.is_some() => {
+                kept.set(self.digest, stamp);
+                return Ok(());
+            }
             FileState::Whole => durable_file::settle(&path)?,
             FileState::Absent | FileState::Torn => durable_file::place(&path, self.bytes)?,
             FileState::Other => return Err(AdmissionError::ComponentChanged { path }),
         }
         durable_folder::sync(&workspace.plugins_folder())?;
-        kept.add(self.digest);
+        kept.set(self.digest, stamp);
         Ok(())
     }
 }
 
 impl KeptComponents {
-    fn has(&self, digest: &Digest) -> bool {
-        self.lock().contains(digest)
+    /// None: not made durable yet.
+    fn of(&self, digest: &Digest) -> Option<Option<Stamp>> {
+        self.lock().get(digest).copied()
     }
 
-    fn add(&self, digest: Digest) {
-        self.lock().insert(digest);
+    fn set(&self, digest: Digest, stamp: Option<Stamp>) {
+        self.lock().insert(digest, stamp);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<Digest>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Digest, Option<Stamp>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
