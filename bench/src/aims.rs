@@ -22,7 +22,7 @@ pub(crate) struct Verdict {
     what: String,
     measured: String,
     aim: String,
-    /// How many times what was aimed at; none: it is reached.
+    /// How many times as much as was aimed at, or as little; none: it is reached.
     missed_by: Option<f64>,
 }
 
@@ -30,8 +30,8 @@ impl Verdict {
     pub(crate) fn at_most(what: String, measured: f64, most: f64, unit: &str) -> Self {
         Self {
             what,
-            measured: format!("{measured:.2} {unit}"),
-            aim: format!("at most {most} {unit}"),
+            measured: format!("{measured:.2} {unit}").trim_end().to_owned(),
+            aim: format!("at most {most} {unit}").trim_end().to_owned(),
             missed_by: missed(measured / most),
         }
     }
@@ -66,7 +66,7 @@ impl Verdict {
         let lines = verdicts.iter().map(|verdict| {
             let reached = verdict.missed_by.map_or_else(
                 || "reached".to_owned(),
-                |factor| format!("missed, {factor:.2} times as much"),
+                |factor| format!("missed by a factor of {factor:.2}"),
             );
             let Self {
                 what,
@@ -88,7 +88,7 @@ fn of_host(table: &Table, host: &Measured) -> Vec<Verdict> {
         let what = format!("{} at {lanes}: {what}", table.scenario.name());
         Verdict::at_most(what, measured, most, unit)
     };
-    let to_floor = |most| verdict("time to F1", host.to_floor.median, most, "times");
+    let to_floor = |most| verdict("time", host.to_floor.median, most, "times F1");
     let mut verdicts = Vec::new();
     match lanes {
         1 => verdicts.push(to_floor(1.0)),

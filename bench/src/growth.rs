@@ -21,7 +21,7 @@ use crate::{
     program::{self, argument},
     scenario::{Names, Scenario},
     statistics::Spread,
-    table::{self, ratio, spread},
+    table::{self, spread},
     usage::apparent_bytes,
 };
 
@@ -50,6 +50,8 @@ pub(crate) struct Growth {
 struct Mark {
     finished_tasks: u32,
     task_millis: Spread,
+    /// Of each of these tasks; a busy disk does not touch it.
+    cpu_millis: f64,
     /// Apparent bytes of the closed workspace for each task but the first.
     bytes_per_task: f64,
     status_millis: Spread,
@@ -112,6 +114,7 @@ pub(crate) fn measure(marks: &[u32], options: &Options, folder: &Path) -> Result
         measured.push(Mark {
             finished_tasks,
             task_millis: Spread::of(&millis),
+            cpu_millis: batch.cpu_micros / 1e3 / f64::from(TASKS),
             bytes_per_task: (apparent_bytes(&workspace)? - empty) as f64 / f64::from(finished - 1),
             status_millis: look("status")?,
             resume_millis: look("resume")?,
@@ -154,6 +157,7 @@ impl Display for Growth {
             "finished tasks",
             "ms per task",
             "to the first",
+            "CPU ms",
             "KiB per task",
             "status ms",
             "resume ms",
@@ -164,7 +168,8 @@ impl Display for Growth {
             vec![
                 mark.finished_tasks.to_string(),
                 spread(mark.task_millis),
-                ratio(mark.task_millis.median / first.task_millis.median),
+                format!("{:.2}", mark.task_millis.median / first.task_millis.median),
+                format!("{:.2}", mark.cpu_millis),
                 format!("{:.1}", mark.bytes_per_task / 1024.0),
                 spread(mark.status_millis),
                 spread(mark.resume_millis),

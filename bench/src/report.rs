@@ -52,9 +52,13 @@ impl Display for Report {
                 rows,
             } = table;
             let scenario = scenario.name();
+            let at_once = match concurrency {
+                1 => "one order at a time".to_owned(),
+                several => format!("{several} at once"),
+            };
             writeln!(
                 f,
-                "\n**{scenario}**, {concurrency} at once, {tasks_per_round} orders in a round\n"
+                "\n**{scenario}**, {at_once}, {tasks_per_round} orders in a round\n"
             )?;
             let head = HEAD.map(str::to_owned).to_vec();
             let lines: Vec<_> = [head].into_iter().chain(rows.iter().map(cells)).collect();

@@ -29,7 +29,3 @@ pub(crate) fn spread(spread: Spread) -> String {
     let Spread { low, median, high } = spread;
     format!("{median:.2} ({low:.2} to {high:.2})")
 }
-
-pub(crate) fn ratio(ratio: f64) -> String {
-    format!("{ratio:.2}")
-}
