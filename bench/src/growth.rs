@@ -50,7 +50,7 @@ pub(crate) struct Growth {
 struct Mark {
     finished_tasks: u32,
     task_millis: Spread,
-    /// Of each of these tasks; a busy disk does not touch it.
+    /// Of each of these tasks; a busy disk touches it less.
     cpu_millis: f64,
     /// Apparent bytes of the closed workspace for each task but the first.
     bytes_per_task: f64,
