@@ -28,7 +28,7 @@ use wharf::{
     words::{digest::Digest, json::JsonText},
 };
 
-use crate::{measurement::Spread, statistics::median};
+use crate::statistics::{Spread, median};
 
 const TABLE: &str = "CREATE TABLE stock (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, n INTEGER NOT NULL, note TEXT) STRICT";
 const FILL: &str = "INSERT INTO stock (name, n, note) WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r LIMIT 10000)

@@ -1,18 +1,20 @@
 //! The native floor: what a program costs that does the same for an order by hand.
 //!
 //! Plain rusqlite, prepared statements, one connection for each of two files. It runs the statements of the plugin and of
-//! the host's ledger and anchors, adds the very records that the host wrote, and commits as often, each commit synced
-//! (`synchronous=FULL`). It has no plugin and no sandbox, builds and hashes no record, reads nothing back to verify it.
+//! the host's ledger and anchors, adds the very records that the host wrote, and commits as often, each commit durable before
+//! the next move of its order. It has no plugin and no sandbox, builds and hashes no record, reads nothing back to verify it.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, time::Instant};
 
 use anyhow::{Result, bail, ensure};
-use rusqlite::{Connection, OptionalExtension as _, Params, config::DbConfig, params};
-use wharf::sqlite::migrations::{BUSINESS, HostMigration, MEMORY};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use wharf::sqlite::migrations::{BUSINESS, MEMORY};
 
 use crate::{
-    contender::{Contender, Setup},
+    contender::{Contender, Setup, Timed},
+    database::{Commits, Database, Ending, run},
     files::Files,
+    lanes,
     recording::{LedgerRow, Move, Record, Recording},
     scenario::Names,
 };
@@ -21,8 +23,8 @@ const PLUGIN_TABLES: &str = include_str!("../../plugins/fulfillment/migrations/0
 
 /// Two databases, and perhaps files.
 pub(crate) struct Floor {
-    business: Connection,
-    memory: Connection,
+    business: Database,
+    memory: Database,
     recording: String,
     files: Option<Files>,
 }
@@ -34,14 +36,16 @@ pub(crate) struct Order {
 }
 
 impl Floor {
-    pub(crate) fn open(setup: &Setup, workspace: &Path) -> Result<Self> {
+    pub(crate) fn open(setup: &Setup, workspace: &Path, commits: Commits) -> Result<Self> {
         let is_new = !workspace.exists();
         fs::create_dir_all(workspace)?;
-        let business = connect(&workspace.join("business.sqlite"), BUSINESS)?;
-        let memory = connect(&workspace.join("memory.sqlite"), MEMORY)?;
+        let business = Database::open(&workspace.join("business.sqlite"), BUSINESS, commits)?;
+        let memory = Database::open(&workspace.join("memory.sqlite"), MEMORY, commits)?;
         if is_new {
-            business.execute_batch(PLUGIN_TABLES)?;
-            business.execute_batch(setup.scenario.seed())?;
+            business.with(|business| {
+                business.execute_batch(PLUGIN_TABLES)?;
+                Ok(business.execute_batch(setup.scenario.seed())?)
+            })?;
         }
         Ok(Self {
             business,
@@ -58,34 +62,24 @@ impl Floor {
             ..self
         })
     }
-}
 
-impl Contender for Floor {
-    type Order = Order;
-
-    fn prepare(&self, number: u32) -> Result<Order> {
-        let names = Names::of(number);
-        Ok(Order {
-            moves: Recording::of_order(&self.recording, &names)?.moves,
-            names,
-        })
-    }
-
-    fn run(&mut self, Order { names, moves }: Order) -> Result<()> {
+    fn run_one(&self, Order { names, moves }: &Order) -> Result<()> {
         let files = self.files.as_ref();
         // The record that a transaction belongs to.
         let mut last: Option<&Record> = None;
-        for now in &moves {
+        for now in moves {
             match (now, last) {
                 (Move::Admit(admitted), _) => {
                     files.map_or(Ok(()), |files| files.admit(&names.task, admitted))?;
                 }
                 (Move::Append(records), _) => {
-                    append(&self.memory, &names.task, records)?;
+                    let append = |memory: &Connection| append(memory, &names.task, records);
+                    self.memory.transaction(append)?;
                     last = records.last();
                 }
                 (Move::Look, _) => {
-                    Facts::read(&self.business, &names.order)?;
+                    self.business
+                        .with(|business| Facts::read(business, &names.order))?;
                 }
                 (
                     Move::Perform {
@@ -95,7 +89,9 @@ impl Contender for Floor {
                     },
                     Some(record),
                 ) => {
-                    perform(&self.business, &names, tool, row.as_deref(), record)?;
+                    self.business.transaction(|business| {
+                        perform(business, names, tool, row.as_deref(), record)
+                    })?;
                     if let (Some(files), Some(evidence)) = (files, evidence) {
                         files.keep_evidence(&names.task, evidence)?;
                     }
@@ -104,10 +100,10 @@ impl Contender for Floor {
                     files.map_or(Ok(()), |files| files.publish(&names.task, outputs))?;
                 }
                 (Move::Anchor, Some(record)) => {
-                    run(&self.business, "BEGIN IMMEDIATE", ())?;
-                    check_anchor(&self.business, &names.task)?;
-                    anchor(&self.business, &names.task, record)?;
-                    run(&self.business, "COMMIT", ())?;
+                    self.business.transaction(|business| {
+                        check_anchor(business, &names.task)?;
+                        anchor(business, &names.task, record)
+                    })?;
                 }
                 (Move::Perform { .. } | Move::Anchor, None) => bail!("nothing was recorded yet"),
             }
@@ -116,26 +112,34 @@ impl Contender for Floor {
     }
 }
 
-fn connect(path: &Path, migrations: &[HostMigration]) -> Result<Connection> {
-    let is_new = !path.exists();
-    let connection = Connection::open(path)?;
-    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
-    // Else SQLite prepares some cached statements again at every use.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    if is_new {
-        for migration in migrations {
-            connection.execute_batch(migration.sql)?;
-        }
+impl Contender for Floor {
+    type Order = Order;
+    type Done = ();
+
+    fn prepare(&self, number: u32) -> Result<Order> {
+        let names = Names::of(number);
+        Ok(Order {
+            moves: Recording::of_order(&self.recording, &names)?.moves,
+            names,
+        })
     }
-    Ok(connection)
+
+    fn run(&self, orders: Vec<Order>, lanes: u32) -> Result<Vec<Timed<()>>> {
+        lanes::on_threads(orders, lanes, |order| {
+            let begun = Instant::now();
+            self.run_one(&order)?;
+            let micros = begun.elapsed().as_secs_f64() * 1e6;
+            Ok(Timed { micros, done: () })
+        })
+    }
+
+    /// Each move was checked when it was made.
+    fn check(&self, (): &()) -> Result<()> {
+        Ok(())
+    }
 }
 
-fn run(connection: &Connection, sql: &str, values: impl Params) -> Result<usize> {
-    Ok(connection.prepare_cached(sql)?.execute(values)?)
-}
-
-fn append(memory: &Connection, task: &str, records: &[Record]) -> Result<()> {
-    run(memory, "BEGIN IMMEDIATE", ())?;
+fn append(memory: &Connection, task: &str, records: &[Record]) -> Result<Ending> {
     let last: i64 = memory
         .prepare_cached("SELECT coalesce(max(sequence), 0) FROM journal WHERE task = ?1")?
         .query_row([task], |row| row.get(0))?;
@@ -154,8 +158,7 @@ fn append(memory: &Connection, task: &str, records: &[Record]) -> Result<()> {
             ],
         )?;
     }
-    run(memory, "COMMIT", ())?;
-    Ok(())
+    Ok(Ending::Commit)
 }
 
 /// One step, decided by the state that its own transaction reads.
@@ -165,8 +168,7 @@ fn perform(
     tool: &str,
     row: Option<&LedgerRow>,
     record: &Record,
-) -> Result<()> {
-    run(business, "BEGIN IMMEDIATE", ())?;
+) -> Result<Ending> {
     if let Some(row) = row {
         check_ledger(business, row)?;
     }
@@ -176,15 +178,11 @@ fn perform(
     match row {
         Some(row) if done => {
             insert_row(business, names, row, record)?;
-            anchor(business, &names.task, record)?;
-            run(business, "COMMIT", ())?;
+            anchor(business, &names.task, record)
         }
-        None if !done => {
-            run(business, "ROLLBACK", ())?;
-        }
+        None if !done => Ok(Ending::Rollback),
         _ => bail!("`{tool}` went another way than in the host"),
     }
-    Ok(())
 }
 
 /// What the business state says about an order.
@@ -322,12 +320,12 @@ fn check_anchor(business: &Connection, task: &str) -> Result<()> {
     Ok(())
 }
 
-fn anchor(business: &Connection, task: &str, record: &Record) -> Result<()> {
+fn anchor(business: &Connection, task: &str, record: &Record) -> Result<Ending> {
     run(
         business,
         "INSERT INTO wharf_anchors (task, sequence, head) VALUES (?1, ?2, ?3)
          ON CONFLICT (task) DO UPDATE SET sequence = excluded.sequence, head = excluded.head",
         params![task, record.sequence, record.hash],
     )?;
-    Ok(())
+    Ok(Ending::Commit)
 }

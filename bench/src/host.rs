@@ -1,20 +1,22 @@
 //! The contender that is measured: Wharf, embedded as any program would embed it.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, num::NonZeroUsize, path::Path, sync::Arc, thread, time::Instant};
 
-use anyhow::{Context as _, Result, bail};
-use tokio::runtime::Runtime;
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
 use wharf::{
     Digest, Host, HostBuilder, Outcome, PlanExecute, Planner, Request, RunOptions, Status, Task,
-    technologies::script_planner::ScriptPlanner,
+    host::Finished, technologies::script_planner::ScriptPlanner,
 };
 
 use crate::{
-    contender::{Contender, Setup},
+    contender::{Contender, Setup, Timed},
+    lanes::Queue,
     scenario::{Names, Scenario},
 };
 
-/// One host with one workspace, which runs one order after another.
+/// One host with one workspace, which runs any number of orders at once.
 pub(crate) struct Embedded {
     host: Host,
     pattern: PlanExecute,
@@ -29,6 +31,7 @@ impl Embedded {
         let component: Arc<[u8]> = fs::read(&setup.component)
             .with_context(|| format!("no component at {}", setup.component.display()))?
             .into();
+        let cpus = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Ok(Self {
             host: HostBuilder::new(workspace)
                 .compile_cache(Some(setup.compile_cache()))
@@ -39,8 +42,52 @@ impl Embedded {
             digest: Digest::of(&component),
             component,
             scenario: setup.scenario,
-            runtime: tokio::runtime::Builder::new_current_thread().build()?,
+            runtime: Builder::new_multi_thread().worker_threads(cpus).build()?,
         })
+    }
+
+    /// The plugin of all orders.
+    pub(crate) fn component(&self) -> Arc<[u8]> {
+        Arc::clone(&self.component)
+    }
+
+    /// Runs orders over that many lanes at once. What `begin` takes to make an order a task is part of the order's time.
+    pub(crate) fn drive<O: Send + 'static>(
+        &self,
+        orders: Vec<O>,
+        lanes: u32,
+        begin: impl Fn(O) -> Result<(Task, RunOptions)> + Send + Sync + 'static,
+    ) -> Result<Vec<Timed<Finished>>> {
+        let shared = Arc::new((Queue::new(orders), begin));
+        let lanes: Vec<_> = (0..lanes)
+            .map(|_| {
+                let (host, pattern) = (self.host.clone(), self.pattern.clone());
+                let shared = Arc::clone(&shared);
+                self.runtime.spawn(async move {
+                    let (queue, begin) = &*shared;
+                    let mut done = Vec::new();
+                    while let Some(order) = queue.next() {
+                        let begun = Instant::now();
+                        let (task, options) = begin(order)?;
+                        let outcome = host.run(&pattern, task, options).await?;
+                        let micros = begun.elapsed().as_secs_f64() * 1e6;
+                        match outcome {
+                            Outcome::Finished(done_now) => done.push(Timed {
+                                micros,
+                                done: done_now,
+                            }),
+                            other => bail!("the task did not finish: {other:?}"),
+                        }
+                    }
+                    Ok(done)
+                })
+            })
+            .collect();
+        let mut done = Vec::new();
+        for lane in lanes {
+            done.extend(self.runtime.block_on(lane)??);
+        }
+        Ok(done)
     }
 }
 
@@ -50,8 +97,19 @@ pub(crate) struct Order {
     seed: Option<&'static str>,
 }
 
+impl Order {
+    pub(crate) fn task(self, component: &Arc<[u8]>) -> Result<Task> {
+        let task = Task::new(Request::read(&self.request)?, Arc::clone(component));
+        Ok(match self.seed {
+            Some(seed) => task.with_seed(seed),
+            None => task,
+        })
+    }
+}
+
 impl Contender for Embedded {
     type Order = Order;
+    type Done = Finished;
 
     fn prepare(&self, number: u32) -> Result<Order> {
         Ok(Order {
@@ -60,16 +118,21 @@ impl Contender for Embedded {
         })
     }
 
-    fn run(&mut self, order: Order) -> Result<()> {
-        let request = Request::read(&order.request)?;
-        let mut task = Task::new(request, Arc::clone(&self.component));
-        if let Some(seed) = order.seed {
-            task = task.with_seed(seed);
-        }
-        let run = self.host.run(&self.pattern, task, RunOptions::default());
-        match self.runtime.block_on(run)? {
-            Outcome::Finished(finished) if finished.status == Status::Completed => Ok(()),
-            other => bail!("the task did not complete: {other:?}"),
-        }
+    fn run(&self, orders: Vec<Order>, lanes: u32) -> Result<Vec<Timed<Finished>>> {
+        let component = self.component();
+        self.drive(orders, lanes, move |order: Order| {
+            Ok((order.task(&component)?, RunOptions::default()))
+        })
+    }
+
+    fn check(&self, finished: &Finished) -> Result<()> {
+        let report: Value = serde_json::from_str(&finished.report)?;
+        let plans = report["plans"].as_array().map_or(0, Vec::len);
+        ensure!(
+            finished.status == Status::Completed && plans == self.scenario.plans().len(),
+            "the task went another way than its scenario: {}",
+            finished.report
+        );
+        Ok(())
     }
 }

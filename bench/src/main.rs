@@ -1,4 +1,4 @@
-//! The benchmark behind `cargo xtask bench`: tasks of the reference domain at concurrency 1, beside native floors that
+//! The benchmark behind `cargo xtask bench`: tasks of the reference domain, one and many at once, beside native floors that
 //! commit as often. It measures and prints; it asserts nothing but that all contenders did the same work.
 //!
 //! What is measured, and how to read it: `docs/performance.md`.
@@ -10,22 +10,33 @@
     reason = "a measuring program for the terminal: it reads arguments, takes the time, opens plain databases and prints"
 )]
 
-mod cold;
-mod confinement;
-mod memories;
-mod contender;
-mod measurement;
 mod options;
 mod report;
+mod aims;
+mod table;
+
+mod measurement;
+mod process;
+mod contender;
+mod lanes;
 
 mod host;
 
-mod bare;
-mod sandbox;
-
 mod files;
 mod floor;
+mod database;
+mod shared_commits;
 mod recording;
+
+mod cold;
+mod recovery;
+mod growth;
+mod program;
+
+mod bare;
+mod confinement;
+mod memories;
+mod sandbox;
 
 mod scenario;
 mod statistics;
@@ -46,12 +57,20 @@ use serde::Serialize;
 use tempfile::TempDir;
 
 use crate::{
-    contender::Setup, measurement::Spread, options::Options, report::Report, scenario::Scenario,
+    aims::Verdict,
+    contender::Setup,
+    options::{Only, Options},
+    report::Report,
+    scenario::Scenario,
+    statistics::Spread,
 };
 
 /// That of `wharf`, for all contenders.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How many orders are interrupted at once, in one measurement each.
+const INTERRUPTED: [u32; 2] = [1, 8];
 
 fn main() -> ExitCode {
     match run() {
@@ -65,30 +84,30 @@ fn main() -> ExitCode {
 
 fn run() -> Result<()> {
     let words: Vec<_> = std::env::args().skip(1).collect();
-    match words.as_slice() {
-        [command, what] if command == "contend" => {
-            let (name, setup) = serde_json::from_str(what)?;
-            contender::serve(name, &setup)
+    if let [command, what] = words.as_slice() {
+        match command.as_str() {
+            "contend" => {
+                let (name, setup) = serde_json::from_str(what)?;
+                return process::serve(name, &setup);
+            }
+            "interrupt" => return recovery::interrupt(&serde_json::from_str(what)?),
+            "recover" => return recovery::recover(&serde_json::from_str(what)?),
+            _ => (),
         }
-        typed => {
-            let options = Options::read(typed)?;
-            if options.sql {
-                let folder = folder(&options)?;
-                let costs = confinement::measure(folder.path(), options.rounds)?;
-                return show(&costs, &options);
-            }
-            if options.calls {
-                let folder = folder(&options)?;
-                let found = sandbox::measure(&options.component, folder.path(), options.rounds)?;
-                return show(&found, &options);
-            }
-            if options.memory {
-                let folder = folder(&options)?;
-                let found = memories::measure(folder.path(), options.rounds)?;
-                return show(&found, &options);
-            }
-            show(&measure(&options)?, &options)
+    }
+    let options = Options::read(&words)?;
+    let folder = folder(&options)?;
+    let folder = folder.path();
+    let rounds = options.rounds;
+    match &options.only {
+        None => show(&measure(&options, folder)?, &options),
+        Some(Only::Sql) => show(&confinement::measure(folder, rounds)?, &options),
+        Some(Only::Calls) => {
+            let found = sandbox::measure(&options.component, folder, rounds)?;
+            show(&found, &options)
         }
+        Some(Only::Memory) => show(&memories::measure(folder, rounds)?, &options),
+        Some(Only::Growth(marks)) => show(&growth::measure(marks, &options, folder)?, &options),
     }
 }
 
@@ -107,26 +126,43 @@ fn folder(options: &Options) -> Result<TempDir> {
     Ok(tempfile::tempdir_in(fs::canonicalize(&options.dir)?)?)
 }
 
-fn measure(options: &Options) -> Result<Report> {
-    let folder = folder(options)?;
-    let setup = |scenario: Scenario| Setup {
+fn measure(options: &Options, folder: &Path) -> Result<Report> {
+    let setup = |scenario, lanes| Setup {
         scenario,
+        lanes,
         component: options.component.clone(),
-        folder: folder.path().join(scenario.name()),
+        folder: folder.to_owned(),
     };
-    let tables = Scenario::ALL
-        .map(|scenario| measurement::measure(&setup(scenario), options))
+    let mut tables = Vec::new();
+    for scenario in Scenario::ALL {
+        let lanes = options.concurrency.iter().copied();
+        let setups: Vec<_> = lanes
+            .filter(|lanes| scenario.runs_at(*lanes))
+            .map(|lanes| setup(scenario, lanes))
+            .collect();
+        setups.first().map_or(Ok(()), measurement::record)?;
+        for setup in &setups {
+            tables.push(measurement::measure(setup, options)?);
+        }
+    }
+    let recoveries: Vec<_> = INTERRUPTED
         .into_iter()
+        .map(|orders| recovery::measure(&setup(Scenario::Stable, orders), options.starts))
         .collect::<Result<_>>()?;
-    let cold = cold::measure(&options.component, folder.path(), options.starts)?;
+    let cold_start_millis = Spread::of(&cold::measure(&options.component, folder, options.starts)?);
+    let mut aims = Verdict::of_tables(&tables);
+    aims.push(Verdict::of_cold_start(cold_start_millis));
+    aims.extend(recoveries.iter().map(Verdict::of_recovery));
     Ok(Report {
         cpus: std::thread::available_parallelism()?.get(),
         rounds: options.rounds,
-        tasks_per_round: options.tasks,
-        sync_micros: Spread::of(&sync_micros(folder.path())?),
+        starts: options.starts,
+        sync_micros: Spread::of(&sync_micros(folder)?),
         tables,
-        cold_start_millis: Spread::of(&cold),
-        confinement: confinement::measure(folder.path(), options.rounds)?,
+        cold_start_millis,
+        recoveries,
+        aims,
+        confinement: confinement::measure(folder, options.rounds)?,
     })
 }
 

@@ -7,27 +7,30 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::{
-    contender::{Batch, Closing, Contender as _, Contending, Name, Setup},
+    contender::{Name, Setup},
     host::Embedded,
     options::Options,
+    process::{self, Batch, Closing, Contending},
     recording::Recording,
     scenario::{Names, Scenario},
-    statistics::{median, quantile},
+    statistics::{Spread, median, quantile},
     syncs::Syncs,
 };
 
-/// What one contender took in one scenario.
+/// What one contender took in one scenario at one concurrency.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Measured {
     pub(crate) name: Name,
     /// Orders per second, the median of the rounds.
     pub(crate) tasks_per_second: f64,
-    /// Time of a round over the floor's time of the same round.
+    /// Time of a round over the first floor's time of the same round.
     pub(crate) to_floor: Spread,
-    /// Time of a round over that of the floor with files.
+    /// Over that of the floor with shared commits.
+    pub(crate) to_shared_commits: Spread,
+    /// Over that of the floor with files.
     pub(crate) to_floor_and_files: Spread,
-    /// Of all orders.
+    /// Of all orders, each from when a lane took it.
     pub(crate) p50_millis: f64,
     pub(crate) p99_millis: f64,
     /// The median of the rounds.
@@ -35,13 +38,6 @@ pub(crate) struct Measured {
     pub(crate) syncs: Option<SyncsPerTask>,
     pub(crate) peak_memory_bytes: Option<u64>,
     pub(crate) bytes_per_task: f64,
-}
-
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Spread {
-    pub(crate) low: f64,
-    pub(crate) median: f64,
-    pub(crate) high: f64,
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -57,70 +53,70 @@ pub(crate) struct SyncsPerTask {
     pub(crate) file_millis: f64,
 }
 
-/// One scenario.
+/// One scenario at one concurrency.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Table {
     pub(crate) scenario: Scenario,
+    pub(crate) concurrency: u32,
+    pub(crate) tasks_per_round: u32,
     pub(crate) rows: Vec<Measured>,
 }
 
-impl Spread {
-    /// The median and the quartiles.
-    pub(crate) fn of(values: &[f64]) -> Self {
-        Self {
-            low: quantile(values, 0.25),
-            median: median(values),
-            high: quantile(values, 0.75),
-        }
+impl Table {
+    /// The row of a contender that took part.
+    pub(crate) fn of(&self, name: Name) -> Option<&Measured> {
+        self.rows.iter().find(|row| row.name == name)
     }
 }
 
-/// Runs all contenders of one scenario in turn, round by round.
+/// Runs all contenders in turn, round by round. The scenario was recorded.
 pub(crate) fn measure(setup: &Setup, options: &Options) -> Result<Table> {
-    eprintln!("measuring {} ...", setup.scenario.name());
-    record(setup)?;
+    let Setup {
+        scenario, lanes, ..
+    } = *setup;
+    eprintln!("measuring {} at {lanes} ...", scenario.name());
+    // So many that all lanes are busy for most of the time.
+    let tasks = options.tasks.max(lanes * 4);
     let mut contenders = Name::ALL
         .map(|name| Contending::start(name, setup).map(|contending| (name, contending)))
         .into_iter()
         .collect::<Result<Vec<_>>>()?;
-    let mut batches: BTreeMap<&str, Vec<Batch>> = BTreeMap::new();
+    let mut batches: BTreeMap<Name, Vec<Batch>> = BTreeMap::new();
     // The first round warms up.
     for round in 0..=options.rounds {
         for (name, contender) in &mut contenders {
-            let batch = contender.batch(options.tasks)?;
+            let batch = contender.batch(tasks)?;
             if round > 0 {
-                batches.entry(name.text()).or_default().push(batch);
+                batches.entry(*name).or_default().push(batch);
             }
         }
         // Whoever ran first runs last.
         contenders.rotate_left(1);
     }
-    let closings: BTreeMap<&str, Closing> = contenders
+    let closings: BTreeMap<Name, Closing> = contenders
         .into_iter()
-        .map(|(name, contender)| Ok((name.text(), contender.close()?)))
+        .map(|(name, contender)| Ok((name, contender.close()?)))
         .collect::<Result<_>>()?;
     check_alike(setup)?;
-    let floors = [Name::Floor, Name::FloorAndFiles].map(|name| batches[name.text()].as_slice());
+    let floors = [Name::Floor, Name::FloorSharedCommits, Name::FloorAndFiles]
+        .map(|name| batches[&name].as_slice());
     Ok(Table {
-        scenario: setup.scenario,
+        scenario,
+        concurrency: lanes,
+        tasks_per_round: tasks,
         rows: Name::ALL
-            .map(|name| {
-                let (batches, closing) = (&batches[name.text()], closings[name.text()]);
-                measured(name, batches, floors, closing)
-            })
+            .map(|name| measured(name, &batches[&name], floors, closings[&name]))
             .into(),
     })
 }
 
 /// One order through the host, in a workspace of its own, for the floors to go by.
-fn record(setup: &Setup) -> Result<()> {
-    fs::create_dir_all(&setup.folder)?;
+pub(crate) fn record(setup: &Setup) -> Result<()> {
+    fs::create_dir_all(setup.scenario_folder())?;
     setup.scenario.write_script(&setup.script())?;
-    let workspace = setup.folder.join("recording");
-    let mut host = Embedded::open(setup, &workspace)?;
-    let order = host.prepare(0)?;
-    host.run(order)?;
-    drop(host);
+    let workspace = setup.scenario_folder().join("recording");
+    process::batch(&Embedded::open(setup, &workspace)?, 0..1, 1)?;
     let recording = Recording::read(&workspace, Names::of(0))?;
     Ok(fs::write(
         setup.recording(),
@@ -128,25 +124,26 @@ fn record(setup: &Setup) -> Result<()> {
     )?)
 }
 
-fn measured(name: Name, batches: &[Batch], floors: [&[Batch]; 2], closing: Closing) -> Measured {
+fn measured(name: Name, batches: &[Batch], floors: [&[Batch]; 3], closing: Closing) -> Measured {
     let per_batch = |value: &dyn Fn(&Batch) -> f64| batches.iter().map(value).collect::<Vec<_>>();
     let each: Vec<f64> = batches
         .iter()
         .flat_map(|batch| batch.micros.iter().copied())
         .collect();
-    let [to_floor, to_floor_and_files] = floors.map(|floor| {
+    let [to_floor, to_shared_commits, to_floor_and_files] = floors.map(|floor| {
         let rounds = batches.iter().zip(floor);
         let ratios: Vec<f64> = rounds
-            .map(|(batch, floor)| time(batch) / time(floor))
+            .map(|(batch, floor)| batch.wall_micros / floor.wall_micros)
             .collect();
         Spread::of(&ratios)
     });
     Measured {
         name,
         tasks_per_second: median(&per_batch(&|batch| {
-            batch.micros.len() as f64 * 1e6 / time(batch)
+            batch.micros.len() as f64 * 1e6 / batch.wall_micros
         })),
         to_floor,
+        to_shared_commits,
         to_floor_and_files,
         p50_millis: median(&each) / 1e3,
         p99_millis: quantile(&each, 0.99) / 1e3,
@@ -157,10 +154,6 @@ fn measured(name: Name, batches: &[Batch], floors: [&[Batch]; 2], closing: Closi
         peak_memory_bytes: closing.peak_memory,
         bytes_per_task: closing.bytes_per_task,
     }
-}
-
-fn time(batch: &Batch) -> f64 {
-    batch.micros.iter().sum()
 }
 
 fn syncs(batches: &[Batch], tasks: f64) -> Option<SyncsPerTask> {
@@ -180,12 +173,14 @@ fn syncs(batches: &[Batch], tasks: f64) -> Option<SyncsPerTask> {
 
 /// The floors have left the rows that the host left.
 fn check_alike(setup: &Setup) -> Result<()> {
-    let [host, floor, with_files] = Name::ALL.map(|name| rows(&setup.workspace(name)));
-    let host = host?;
-    ensure!(
-        host == floor? && host == with_files?,
-        "the contenders have not done the same: the host left {host:?} rows"
-    );
+    let host = rows(&setup.workspace(Name::Host))?;
+    for floor in Name::ALL {
+        let floor = rows(&setup.workspace(floor))?;
+        ensure!(
+            host == floor,
+            "the contenders have not done the same: the host left {host:?} rows, a floor {floor:?}"
+        );
+    }
     Ok(())
 }
 

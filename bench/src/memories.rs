@@ -34,10 +34,7 @@ use wharf::{
     words::clock::SystemClock,
 };
 
-use crate::{
-    measurement::Spread,
-    statistics::{median, quantile},
-};
+use crate::statistics::{Spread, median, quantile};
 
 /// Objects that are searched.
 const OBJECTS: u32 = 100_000;

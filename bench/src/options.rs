@@ -5,16 +5,21 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 pub(crate) const USAGE: &str = "\
-usage: cargo xtask bench [--rounds N] [--tasks N] [--starts N] [--dir DIR] [--json FILE] [--sql] [--calls] [--memory]
+usage: cargo xtask bench [--rounds N] [--tasks N] [--starts N] [--concurrency N,N,...] [--dir DIR] [--json FILE]
+                         [--sql | --calls | --memory | --growth N,N,...]
 
-  --rounds N   rounds that are measured (20)
-  --tasks N    orders of each contender in each round (10)
-  --starts N   cold starts (20)
-  --dir DIR    a folder on the disk that is to be measured (target/bench)
-  --json FILE  also writes all that was measured
-  --sql        only what confinement costs a statement
-  --calls      only what a sandbox costs a call
-  --memory     only what the memory costs, and searches of it";
+  --rounds N       rounds that are measured (20)
+  --tasks N        orders of each contender in each round (10), and at least four for each that runs at once
+  --starts N       starts of a process: cold ones, and recoveries of each kind (20)
+  --concurrency N,N,...
+                   how many orders run at once, one measurement each (1,8,64)
+  --dir DIR        a folder on the disk that is to be measured (target/bench)
+  --json FILE      also writes all that was measured
+  --sql            only what confinement costs a statement
+  --calls          only what a sandbox costs a call
+  --memory         only what the memory costs, and searches of it
+  --growth N,N,...
+                   only what a task costs in a workspace with so many finished ones, such as 1000,10000,100000";
 
 /// How much is measured, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,10 +29,21 @@ pub(crate) struct Options {
     pub(crate) rounds: u32,
     pub(crate) tasks: u32,
     pub(crate) starts: u32,
+    /// Ascending.
+    pub(crate) concurrency: Vec<u32>,
     pub(crate) json: Option<PathBuf>,
-    pub(crate) sql: bool,
-    pub(crate) calls: bool,
-    pub(crate) memory: bool,
+    /// None: tasks at load, starts and confinement.
+    pub(crate) only: Option<Only>,
+}
+
+/// A measurement of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Only {
+    Sql,
+    Calls,
+    Memory,
+    /// At these numbers of finished tasks, ascending.
+    Growth(Vec<u32>),
 }
 
 impl Options {
@@ -42,10 +58,9 @@ impl Options {
             rounds: 20,
             tasks: 10,
             starts: 20,
+            concurrency: vec![1, 8, 64],
             json: None,
-            sql: false,
-            calls: false,
-            memory: false,
+            only: None,
         };
         let mut typed = typed.iter();
         while let Some(name) = typed.next() {
@@ -57,11 +72,13 @@ impl Options {
                 "--rounds" => options.rounds = number(value()?)?,
                 "--tasks" => options.tasks = number(value()?)?,
                 "--starts" => options.starts = number(value()?)?,
+                "--concurrency" => options.concurrency = numbers(value()?)?,
                 "--dir" => options.dir = value()?.into(),
-                "--sql" => options.sql = true,
-                "--calls" => options.calls = true,
-                "--memory" => options.memory = true,
                 "--json" => options.json = Some(value()?.into()),
+                "--sql" => options.only = Some(Only::Sql),
+                "--calls" => options.only = Some(Only::Calls),
+                "--memory" => options.only = Some(Only::Memory),
+                "--growth" => options.only = Some(Only::Growth(numbers(value()?)?)),
                 _ => bail!("there is no option {name}\n\n{USAGE}"),
             }
         }
@@ -76,6 +93,14 @@ fn number(word: &str) -> Result<u32> {
     }
 }
 
+/// Each once, the smallest first.
+fn numbers(words: &str) -> Result<Vec<u32>> {
+    let mut numbers: Vec<_> = words.split(',').map(number).collect::<Result<_>>()?;
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,13 +113,31 @@ mod tests {
     #[test]
     fn what_was_typed_replaces_the_default() {
         let options = read("plugins target/bench --rounds 3 --sql --json out.json").unwrap();
-        assert_eq!((options.rounds, options.tasks, options.sql), (3, 10, true));
+        assert_eq!((options.rounds, options.tasks), (3, 10));
+        assert_eq!(options.only, Some(Only::Sql));
+        assert_eq!(options.concurrency, [1, 8, 64]);
         assert_eq!(options.json, Some("out.json".into()));
     }
 
     #[test]
+    fn a_list_is_put_in_order() {
+        let options = read("p d --concurrency 8,1,8 --growth 1000,100").unwrap();
+        assert_eq!(options.concurrency, [1, 8]);
+        assert_eq!(options.only, Some(Only::Growth(vec![100, 1000])));
+    }
+
+    #[test]
     fn a_wrong_word_is_refused_with_the_usage() {
-        for wrong in ["", "p d --rounds", "p d --rounds 0", "p d --round 3"] {
+        for wrong in [
+            "",
+            "p d --rounds",
+            "p d --rounds 0",
+            "p d --round 3",
+            "p d --concurrency",
+            "p d --concurrency 1,0",
+            "p d --concurrency 1,,8",
+            "p d --growth 1k",
+        ] {
             assert!(
                 read(wrong).unwrap_err().to_string().contains("usage:"),
                 "{wrong}"

@@ -1,12 +1,16 @@
-//! What is printed: one table for each scenario in Markdown, the cold start, and the aims beside them.
+//! What is printed: one table for each scenario and concurrency in Markdown, the starts, and the aims beside them.
 
 use std::fmt::{self, Display, Formatter};
 
 use serde::Serialize;
 
 use crate::{
+    aims::Verdict,
     confinement::Costs,
-    measurement::{Measured, Spread, Table},
+    measurement::{Measured, Table},
+    recovery::Recovery,
+    statistics::Spread,
+    table::{self, spread},
 };
 
 /// All that was measured.
@@ -15,11 +19,13 @@ use crate::{
 pub(crate) struct Report {
     pub(crate) cpus: usize,
     pub(crate) rounds: u32,
-    pub(crate) tasks_per_round: u32,
+    pub(crate) starts: u32,
     /// One sync of a file that grew by 4 KiB.
     pub(crate) sync_micros: Spread,
     pub(crate) tables: Vec<Table>,
     pub(crate) cold_start_millis: Spread,
+    pub(crate) recoveries: Vec<Recovery>,
+    pub(crate) aims: Vec<Verdict>,
     pub(crate) confinement: Costs,
 }
 
@@ -28,34 +34,64 @@ impl Display for Report {
         let Self {
             cpus,
             rounds,
-            tasks_per_round,
+            starts,
             sync_micros: sync,
             ..
         } = self;
         writeln!(
             f,
-            "{cpus} CPUs; a sync of 4 KiB takes {:.0} us ({:.0} to {:.0}); {rounds} rounds of {tasks_per_round} orders; \
+            "{cpus} CPUs; a sync of 4 KiB takes {:.0} us ({:.0} to {:.0}); {rounds} rounds; {starts} starts of each kind; \
              in brackets the quartiles of the rounds",
             sync.median, sync.low, sync.high
         )?;
         for table in &self.tables {
-            writeln!(f, "\n{}, one order at a time\n", table.scenario.name())?;
-            write_table(f, &table.rows)?;
+            let Table {
+                scenario,
+                concurrency,
+                tasks_per_round,
+                rows,
+            } = table;
+            let scenario = scenario.name();
+            let at_once = match concurrency {
+                1 => "one order at a time".to_owned(),
+                several => format!("{several} at once"),
+            };
+            writeln!(
+                f,
+                "\n**{scenario}**, {at_once}, {tasks_per_round} orders in a round\n"
+            )?;
+            let head = HEAD.map(str::to_owned).to_vec();
+            let lines: Vec<_> = [head].into_iter().chain(rows.iter().map(cells)).collect();
+            table::write(f, &lines)?;
         }
-        let cold = self.cold_start_millis;
         writeln!(
             f,
-            "\ncold start (`wharf demo`, compile cache warm): {:.0} ms ({:.0} to {:.0}); aim: under 100 ms",
-            cold.median, cold.low, cold.high
+            "\ncold start (`wharf demo`, compile cache warm): {} ms",
+            spread(self.cold_start_millis)
         )?;
+        for Recovery {
+            orders,
+            open_millis,
+            finished_millis,
+        } in &self.recoveries
+        {
+            writeln!(
+                f,
+                "recovery of {orders} killed: {} ms until finished, the first goes on after {} ms",
+                spread(*finished_millis),
+                spread(*open_millis)
+            )?;
+        }
+        Verdict::write_all(f, &self.aims)?;
         write!(f, "\n{}", self.confinement)
     }
 }
 
-const HEAD: [&str; 11] = [
+const HEAD: [&str; 12] = [
     "",
     "tasks/s",
-    "time to floor",
+    "time to F1",
+    "time to F2",
     "to floor + files",
     "p50 ms",
     "p99 ms",
@@ -66,41 +102,7 @@ const HEAD: [&str; 11] = [
     "KiB per task",
 ];
 
-fn write_table(f: &mut Formatter<'_>, rows: &[Measured]) -> fmt::Result {
-    let mut lines = vec![HEAD.map(str::to_owned)];
-    lines.extend(rows.iter().map(cells));
-    lines.push(HEAD.map(|column| {
-        match column {
-            "" => "aim",
-            "time to floor" => "host: at most 1.3",
-            "database syncs" => "at most 14",
-            _ => "",
-        }
-        .to_owned()
-    }));
-    let widths: [usize; HEAD.len()] = std::array::from_fn(|column| {
-        lines
-            .iter()
-            .map(|line| line[column].len())
-            .max()
-            .unwrap_or(0)
-    });
-    for (index, line) in lines.iter().enumerate() {
-        for (cell, width) in line.iter().zip(widths) {
-            write!(f, "| {cell:>width$} ")?;
-        }
-        writeln!(f, "|")?;
-        if index == 0 {
-            widths
-                .iter()
-                .try_for_each(|width| write!(f, "|{:->1$}:", "", width + 1))?;
-            writeln!(f, "|")?;
-        }
-    }
-    Ok(())
-}
-
-fn cells(row: &Measured) -> [String; HEAD.len()] {
+fn cells(row: &Measured) -> Vec<String> {
     const UNKNOWN: &str = "-";
     let [databases, files] = row.syncs.map_or_else(
         || [UNKNOWN; 2].map(str::to_owned),
@@ -112,11 +114,12 @@ fn cells(row: &Measured) -> [String; HEAD.len()] {
             .map(|(count, millis)| format!("{count:.1} ({millis:.1} ms)"))
         },
     );
-    [
+    let cells: [String; HEAD.len()] = [
         row.name.text().to_owned(),
         format!("{:.0}", row.tasks_per_second),
-        ratio(row.to_floor),
-        ratio(row.to_floor_and_files),
+        spread(row.to_floor),
+        spread(row.to_shared_commits),
+        spread(row.to_floor_and_files),
         format!("{:.2}", row.p50_millis),
         format!("{:.2}", row.p99_millis),
         format!("{:.2}", row.cpu_millis),
@@ -127,10 +130,6 @@ fn cells(row: &Measured) -> [String; HEAD.len()] {
             |bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20)),
         ),
         format!("{:.1}", row.bytes_per_task / 1024.0),
-    ]
-}
-
-fn ratio(ratio: Spread) -> String {
-    let Spread { low, median, high } = ratio;
-    format!("{median:.2} ({low:.2} to {high:.2})")
+    ];
+    cells.into()
 }

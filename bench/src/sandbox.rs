@@ -41,8 +41,8 @@ use wharf_plugin::{
 
 use crate::{
     bare::Bare,
-    measurement::Spread,
     scenario::{Names, Scenario},
+    statistics::Spread,
 };
 
 /// Calls of each contender in a round.

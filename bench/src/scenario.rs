@@ -1,4 +1,4 @@
-//! What is measured: one order after another, each with the same course.
+//! What is measured: orders, each with the same course.
 
 use std::path::Path;
 
@@ -13,9 +13,15 @@ use wharf::Digest;
 pub(crate) enum Scenario {
     /// Nothing changes: one plan, four steps.
     Stable,
-    /// The standard rate rises while the order is packed: a failed step, a second plan, five calls in all.
+    /// The standard rate rises while the order is packed: a failed step, a second plan, five calls in all. The rate is one
+    /// for all orders, so only one of them can be under way.
     PriceChange,
+    /// Somebody packs the order by hand as soon as it is reserved: a failed step, a second plan, four calls in all.
+    PackedByHand,
 }
+
+/// A plan: tools and what is expected of each, one after the other.
+type Plan = &'static [(&'static str, &'static str)];
 
 /// The names of one order and its task. All have the same length, so that one stands for another in recorded text.
 #[derive(Debug, Clone)]
@@ -34,12 +40,13 @@ impl Names {
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 2] = [Self::PriceChange, Self::Stable];
+    pub(crate) const ALL: [Self; 3] = [Self::PriceChange, Self::PackedByHand, Self::Stable];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Stable => "stable",
             Self::PriceChange => "price-change",
+            Self::PackedByHand => "packed-by-hand",
         }
     }
 
@@ -48,6 +55,36 @@ impl Scenario {
         match self {
             Self::Stable => include_str!("../seed/stable.sql"),
             Self::PriceChange => include_str!("../seed/price-change.sql"),
+            Self::PackedByHand => include_str!("../seed/packed-by-hand.sql"),
+        }
+    }
+
+    /// Whether orders that run at once leave each other alone.
+    pub(crate) const fn runs_at(self, lanes: u32) -> bool {
+        match self {
+            Self::Stable | Self::PackedByHand => true,
+            Self::PriceChange => lanes == 1,
+        }
+    }
+
+    /// The plans that an order takes, each but the last ended by a change.
+    pub(crate) const fn plans(self) -> &'static [Plan] {
+        const WHOLE: Plan = &[
+            ("reserve_stock", "reserved"),
+            ("pack_order", "packed"),
+            ("ship_standard", "shipped"),
+            ("read_receipt", "receipt"),
+        ];
+        match self {
+            Self::Stable => &[WHOLE],
+            Self::PriceChange => &[
+                WHOLE,
+                &[("ship_economy", "shipped"), ("read_receipt", "receipt")],
+            ],
+            Self::PackedByHand => &[
+                WHOLE,
+                &[("ship_standard", "shipped"), ("read_receipt", "receipt")],
+            ],
         }
     }
 
@@ -64,18 +101,7 @@ impl Scenario {
 
     /// Writes the model's answers, which are the same for every order.
     pub(crate) fn write_script(self, path: &Path) -> Result<()> {
-        let first: &[_] = &[
-            ("reserve_stock", "reserved"),
-            ("pack_order", "packed"),
-            ("ship_standard", "shipped"),
-            ("read_receipt", "receipt"),
-        ];
-        let second: &[_] = &[("ship_economy", "shipped"), ("read_receipt", "receipt")];
-        let plans = match self {
-            Self::Stable => vec![first],
-            Self::PriceChange => vec![first, second],
-        };
-        let lines: Vec<_> = plans.into_iter().map(answer).collect();
+        let lines: Vec<_> = self.plans().iter().map(|plan| answer(plan)).collect();
         Ok(std::fs::write(path, lines.concat())?)
     }
 }

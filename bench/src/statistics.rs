@@ -1,5 +1,25 @@
 //! Order statistics of a few hundred measurements.
 
+use serde::Serialize;
+
+/// The median and the quartiles.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Spread {
+    pub(crate) low: f64,
+    pub(crate) median: f64,
+    pub(crate) high: f64,
+}
+
+impl Spread {
+    pub(crate) fn of(values: &[f64]) -> Self {
+        Self {
+            low: quantile(values, 0.25),
+            median: median(values),
+            high: quantile(values, 0.75),
+        }
+    }
+}
+
 /// The value below which `share` of the values lie, by the nearest rank; 0 for no values.
 pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();

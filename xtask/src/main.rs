@@ -32,7 +32,7 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  bench [ARGS]     build everything and measure tasks beside a native floor
+  bench [ARGS]     build everything and measure tasks, one and many at once, beside native floors
   demo [ARGS]      build everything and run `wharf demo ARGS`
   demo-http [ARGS] the same with a model: a server on this machine streams recorded answers
   fuzz [--seconds N]  feed what is read from outside with anything, 20 seconds each
