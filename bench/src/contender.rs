@@ -13,6 +13,8 @@ use crate::scenario::Scenario;
 pub(crate) enum Name {
     /// Wharf with the plugin.
     Host,
+    /// Wharf whose operator does not have outputs synced.
+    HostOutputsUnsynced,
     /// Plain SQLite: the same statements and the same durable commits, each synced alone.
     Floor,
     /// The same, but threads that commit at once share a sync.
@@ -22,8 +24,9 @@ pub(crate) enum Name {
 }
 
 impl Name {
-    pub(crate) const ALL: [Self; 4] = [
+    pub(crate) const ALL: [Self; 5] = [
         Self::Host,
+        Self::HostOutputsUnsynced,
         Self::Floor,
         Self::FloorSharedCommits,
         Self::FloorAndFiles,
@@ -32,6 +35,7 @@ impl Name {
     pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::Host => "host",
+            Self::HostOutputsUnsynced => "host, outputs unsynced",
             Self::Floor => "F1: floor",
             Self::FloorSharedCommits => "F2: floor, shared commits",
             Self::FloorAndFiles => "floor + files",
@@ -41,6 +45,7 @@ impl Name {
     const fn folder(self) -> &'static str {
         match self {
             Self::Host => "host",
+            Self::HostOutputsUnsynced => "host-outputs-unsynced",
             Self::Floor => "floor",
             Self::FloorSharedCommits => "floor-shared-commits",
             Self::FloorAndFiles => "floor-and-files",

@@ -28,6 +28,10 @@ pub(crate) struct Embedded {
 
 impl Embedded {
     pub(crate) fn open(setup: &Setup, workspace: &Path) -> Result<Self> {
+        Self::open_with(setup, workspace, true)
+    }
+
+    pub(crate) fn open_with(setup: &Setup, workspace: &Path, sync_outputs: bool) -> Result<Self> {
         let component: Arc<[u8]> = fs::read(&setup.component)
             .with_context(|| format!("no component at {}", setup.component.display()))?
             .into();
@@ -35,6 +39,7 @@ impl Embedded {
         Ok(Self {
             host: HostBuilder::new(workspace)
                 .compile_cache(Some(setup.compile_cache()))
+                .sync_outputs(sync_outputs)
                 .build()?,
             pattern: PlanExecute::new(Planner::Model(Arc::new(ScriptPlanner::read(
                 &setup.script(),

@@ -29,6 +29,7 @@ mod shared_commits;
 mod recording;
 
 mod cold;
+mod counts;
 mod recovery;
 mod growth;
 mod program;
@@ -107,6 +108,11 @@ fn run() -> Result<()> {
             show(&found, &options)
         }
         Some(Only::Memory) => show(&memories::measure(folder, rounds)?, &options),
+        Some(Only::Counts { accept }) => {
+            let counts = counts::measure(&options.component, folder, *accept)?;
+            show(&counts, &options)?;
+            counts.check()
+        }
         Some(Only::Growth(marks)) => show(&growth::measure(marks, &options, folder)?, &options),
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 
 pub(crate) const USAGE: &str = "\
 usage: cargo xtask bench [--rounds N] [--tasks N] [--starts N] [--concurrency N,N,...] [--dir DIR] [--json FILE]
-                         [--sql | --calls | --memory | --growth N,N,...]
+                         [--sql | --calls | --memory | --growth N,N,... | --counts | --accept-counts]
 
   --rounds N       rounds that are measured (20)
   --tasks N        orders of each contender in each round (10), and at least four for each that runs at once
@@ -19,7 +19,9 @@ usage: cargo xtask bench [--rounds N] [--tasks N] [--starts N] [--concurrency N,
   --calls          only what a sandbox costs a call
   --memory         only what the memory costs, and searches of it
   --growth N,N,...
-                   only what a task costs in a workspace with so many finished ones, such as 1000,10000,100000";
+                   only what a task costs in a workspace with so many finished ones, such as 1000,10000,100000
+  --counts         only the instructions and syncs of a task, beside those that were accepted: a difference is an error
+  --accept-counts  the same, and accepts them";
 
 /// How much is measured, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +44,9 @@ pub(crate) enum Only {
     Sql,
     Calls,
     Memory,
+    Counts {
+        accept: bool,
+    },
     /// At these numbers of finished tasks, ascending.
     Growth(Vec<u32>),
 }
@@ -78,6 +83,8 @@ impl Options {
                 "--sql" => options.only = Some(Only::Sql),
                 "--calls" => options.only = Some(Only::Calls),
                 "--memory" => options.only = Some(Only::Memory),
+                "--counts" => options.only = Some(Only::Counts { accept: false }),
+                "--accept-counts" => options.only = Some(Only::Counts { accept: true }),
                 "--growth" => options.only = Some(Only::Growth(numbers(value()?)?)),
                 _ => bail!("there is no option {name}\n\n{USAGE}"),
             }

@@ -48,6 +48,9 @@ pub(crate) fn serve(name: Name, setup: &Setup) -> Result<()> {
     let floor = |commits| Floor::open(setup, &workspace, commits);
     match name {
         Name::Host => serve_with(setup, name, || Embedded::open(setup, &workspace)),
+        Name::HostOutputsUnsynced => serve_with(setup, name, || {
+            Embedded::open_with(setup, &workspace, false)
+        }),
         Name::Floor => serve_with(setup, name, || floor(Commits::Alone)),
         Name::FloorSharedCommits => serve_with(setup, name, || floor(Commits::Shared)),
         Name::FloorAndFiles => serve_with(setup, name, || {
