@@ -132,9 +132,15 @@ impl Contender for Embedded {
 
     fn check(&self, finished: &Finished) -> Result<()> {
         let report: Value = serde_json::from_str(&finished.report)?;
-        let plans = report["plans"].as_array().map_or(0, Vec::len);
+        let list = |name: &str| report[name].as_array().map_or(&[][..], Vec::as_slice);
+        let (plans, changes) = (self.scenario.plans().len(), list("changes"));
         ensure!(
-            finished.status == Status::Completed && plans == self.scenario.plans().len(),
+            finished.status == Status::Completed
+                && list("plans").len() == plans
+                && changes.len() == plans - 1
+                && changes
+                    .iter()
+                    .all(|change| change["code"] == "environment-changed"),
             "the task went another way than its scenario: {}",
             finished.report
         );
