@@ -38,6 +38,7 @@ mod bare;
 mod confinement;
 mod memories;
 mod sandbox;
+mod scaling;
 
 mod scenario;
 mod statistics;
@@ -92,6 +93,7 @@ fn run() -> Result<()> {
                 return process::serve(name, &setup);
             }
             "interrupt" => return recovery::interrupt(&serde_json::from_str(what)?),
+            "check" => return scaling::check(serde_json::from_str(what)?),
             "recover" => return recovery::recover(&serde_json::from_str(what)?),
             _ => (),
         }

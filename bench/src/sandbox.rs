@@ -41,6 +41,7 @@ use wharf_plugin::{
 
 use crate::{
     bare::Bare,
+    scaling::{self, Scaling},
     scenario::{Names, Scenario},
     statistics::Spread,
 };
@@ -82,6 +83,68 @@ pub(crate) struct Sandboxes {
     /// Milliseconds that a spinning guest was given, and after which it was stopped.
     spin_allowed_millis: f64,
     spin_stopped_millis: Spread,
+    scaling: Scaling,
+}
+
+/// Checks the plan once, in a fresh sandbox.
+pub(crate) trait Checks: Sync {
+    fn check(&self) -> Result<()>;
+}
+
+/// In one of the host.
+pub(crate) struct HostChecks {
+    plugin: Plugin,
+    asked: Request,
+    snapshot: JsonText,
+    plan: Plan,
+}
+
+/// In one of bare wasmtime.
+pub(crate) struct BareChecks(Bare);
+
+impl HostChecks {
+    pub(crate) fn load(bytes: &[u8]) -> Result<Self> {
+        let limits = PluginLimits::standard();
+        let pinned = VerifiedBytes::pin(bytes, limits.component_bytes)?;
+        let engine = PluginEngine::new(EngineLimits::standard())?;
+        Self::new(
+            Plugin::load(&engine, &pinned, limits, None)?,
+            pinned.digest(),
+        )
+    }
+
+    fn new(plugin: Plugin, digest: Digest) -> Result<Self> {
+        let text = Scenario::Stable.request(&Names::of(0), &digest);
+        Ok(Self {
+            plugin,
+            asked: Request::read(&text)?,
+            snapshot: JsonText::of(&serde_json::from_str::<serde_json::Value>(SNAPSHOT)?),
+            plan: plans()?.0,
+        })
+    }
+}
+
+impl Checks for HostChecks {
+    fn check(&self) -> Result<()> {
+        let found = self
+            .plugin
+            .check_plan(&self.asked, &self.snapshot, &self.plan)?;
+        ensure!(black_box(found).is_empty(), "refused by the plugin");
+        Ok(())
+    }
+}
+
+impl BareChecks {
+    pub(crate) fn load(bytes: &[u8]) -> Result<Self> {
+        Ok(Self(Bare::load(bytes)?))
+    }
+}
+
+impl Checks for BareChecks {
+    fn check(&self) -> Result<()> {
+        self.0
+            .check_plan(&Names::of(0).task, INPUT, SNAPSHOT, &TOOLS)
+    }
 }
 
 /// Measures in a new folder inside `folder`.
@@ -96,9 +159,10 @@ pub(crate) fn measure(component: &Path, folder: &Path, rounds: u32) -> Result<Sa
     let host = Plugin::load(&engine, &pinned, limits, None)?;
     let mut with_fuel = limits;
     with_fuel.fuel = 1_000_000_000.try_into().ok();
-    let metered = Plugin::load(&engine, &pinned, with_fuel, None)?;
-    let bare = Bare::load(&bytes)?;
     let digest = pinned.digest();
+    let metered = HostChecks::new(Plugin::load(&engine, &pinned, with_fuel, None)?, digest)?;
+    let checks_of_host = HostChecks::new(host.clone(), digest)?;
+    let bare = BareChecks::load(&bytes)?;
     let request = |number| {
         let text = Scenario::Stable.request(&Names::of(number), &digest);
         Request::read(&text).map_err(|error| anyhow!("{error}"))
@@ -106,7 +170,6 @@ pub(crate) fn measure(component: &Path, folder: &Path, rounds: u32) -> Result<Sa
 
     let asked = request(0)?;
     let (plan, native_plan) = plans()?;
-    let snapshot = JsonText::of(&serde_json::from_str::<serde_json::Value>(SNAPSHOT)?);
     let native_task = || task(asked.id.as_str(), INPUT);
     let (mut checks, mut steps) = ([vec![], vec![], vec![], vec![]], [vec![], vec![]]);
     let native = Native::open(&folder.join("native.sqlite"))?;
@@ -123,11 +186,9 @@ pub(crate) fn measure(component: &Path, folder: &Path, rounds: u32) -> Result<Sa
                 ensure!(black_box(found).is_ok(), "refused natively");
                 Ok(())
             })?,
-            timed(CALLS, |_| {
-                bare.check_plan(asked.id.as_str(), INPUT, SNAPSHOT, &TOOLS)
-            })?,
-            timed(CALLS, |_| checked(&host, &asked, &snapshot, &plan))?,
-            timed(CALLS, |_| checked(&metered, &asked, &snapshot, &plan))?,
+            timed(CALLS, |_| bare.check())?,
+            timed(CALLS, |_| checks_of_host.check())?,
+            timed(CALLS, |_| metered.check())?,
         ];
         let first = round * STEPS;
         let performed = [timed(STEPS, |n| native.reserve(&Names::of(first + n)))?, {
@@ -172,6 +233,7 @@ pub(crate) fn measure(component: &Path, folder: &Path, rounds: u32) -> Result<Sa
         plugin_bytes: bytes.len(),
         spin_allowed_millis: millis(allowed),
         spin_stopped_millis: Spread::of(&stopped),
+        scaling: scaling::measure(component, rounds.min(10))?,
     })
 }
 
@@ -191,12 +253,6 @@ fn plans() -> Result<(Plan, wharf_plugin::Plan)> {
     let steps = TOOLS.iter().enumerate();
     let native = chained(steps.map(|(n, (tool, expected))| step(&id(n), tool, expected, None)));
     Ok((plan, native))
-}
-
-fn checked(plugin: &Plugin, asked: &Request, snapshot: &JsonText, plan: &Plan) -> Result<()> {
-    let violations = plugin.check_plan(asked, snapshot, plan)?;
-    ensure!(black_box(violations).is_empty(), "refused by the plugin");
-    Ok(())
 }
 
 /// Reserves the stock of an order in a business transaction: ledger row, anchor and commit with a sync.
@@ -414,6 +470,6 @@ impl Display for Sandboxes {
         ] {
             writeln!(f, "| {what} | {} | {aim} |", spread(value))?;
         }
-        Ok(())
+        write!(f, "{}", self.scaling)
     }
 }

@@ -167,7 +167,7 @@ impl SharedSync {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::{fs, os::unix::fs::symlink, sync::Barrier, thread};
 
