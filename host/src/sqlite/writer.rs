@@ -66,34 +66,25 @@ impl Writer {
     /// # Errors
     /// Locked, the disk fails, or failed to sync before.
     pub fn begin(&self) -> Result<WriteTransaction<'_>, SqliteError> {
-        self.sync.check()?;
-        let mut state = self.lock();
-        let connection = self.connection(&mut state)?;
-        self.run(connection, "BEGIN IMMEDIATE")?;
-        match self.data_version(connection) {
-            Ok(version) => Ok(WriteTransaction {
-                state,
-                writer: self,
-                version,
-            }),
-            Err(error) => {
-                end(&mut state);
-                Err(error)
-            }
-        }
+        self.begin_with(self.lock())
     }
 
     /// Makes everything durable that could be read from the file so far. Free where that is known already (see above). Waits for
-    /// the end of another thread's transaction, but not for another process.
+    /// the end of another thread's transaction; where another process may have committed, for the write lock too, so that who
+    /// could not write anything finds out before it reserves anything.
     ///
     /// # Errors
-    /// The disk fails.
+    /// Locked, the disk fails, or failed to sync before.
     pub fn settle(&self) -> Result<(), SqliteError> {
-        let mut state = self.lock();
-        let version = self.data_version(self.connection(&mut state)?)?;
-        let ticket = self.ticket_for(&mut state, version);
-        drop(state);
-        self.sync.reach(ticket)
+        let state = self.lock();
+        if let (Some(known), Some(connection)) = (state.known, &state.connection)
+            && self.data_version(connection)? == known
+        {
+            let ticket = self.sync.last();
+            drop(state);
+            return self.sync.reach(ticket);
+        }
+        self.begin_with(state)?.settle()
     }
 
     /// How many syncs were made for commits. Those of checkpoints are not among them.
@@ -106,7 +97,11 @@ impl Writer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn connection<'s>(&self, state: &'s mut State) -> Result<&'s Connection, SqliteError> {
+    fn begin_with<'w>(
+        &'w self,
+        mut state: MutexGuard<'w, State>,
+    ) -> Result<WriteTransaction<'w>, SqliteError> {
+        self.sync.check()?;
         let connection = match state.connection.take() {
             Some(connection) => connection,
             None => {
@@ -116,7 +111,19 @@ impl Writer {
                 connection
             }
         };
-        Ok(state.connection.insert(connection))
+        let connection = state.connection.insert(connection);
+        self.run(connection, "BEGIN IMMEDIATE")?;
+        match self.data_version(connection) {
+            Ok(version) => Ok(WriteTransaction {
+                state,
+                writer: self,
+                version,
+            }),
+            Err(error) => {
+                end(&mut state);
+                Err(error)
+            }
+        }
     }
 
     /// Stands for everything that is visible now, at this `data_version`.
