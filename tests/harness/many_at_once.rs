@@ -1,0 +1,413 @@
+//! The check that tasks must pass which run at once in one process: stopped anywhere, each goes on as if nothing had happened, and
+//! whichever was acknowledged is finished.
+//!
+//! The program is `tests/programs/many_at_once.rs`. No two of its runs come in the same order, so the moments of a run are counted
+//! and not named.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+    process::Command,
+};
+
+use serde_json::{Value, json};
+use wharf::{Planner, Request, Task};
+
+use super::{
+    Wharf, Workspace,
+    command::compile_cache,
+    crash_matrix::{ignore_syncs_of, same_report},
+    demo,
+    disk::{self, Disk, Loses},
+    library,
+    losses::Losses,
+    trace::{Change, Moment, Said, Syncs, Traced, Watch},
+    wharf,
+};
+
+/// Tasks for one piece each from the same stock, each with an order of its own. Every other one loses the response of its
+/// shipment, and needs a second plan.
+pub struct Many {
+    program: PathBuf,
+    /// With a stock that lasts.
+    prepared: Workspace,
+    ids: Vec<String>,
+}
+
+/// A run that nobody disturbed.
+pub struct Recorded<'m> {
+    many: &'m Many,
+    changes: Vec<Change>,
+    said: Vec<Said>,
+    reports: BTreeMap<String, Vec<u8>>,
+    effects: Vec<String>,
+}
+
+/// What kills covered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Killed {
+    /// Runs that came to their moment.
+    pub kills: usize,
+    /// Tasks that had been acknowledged by then.
+    pub acknowledged: usize,
+    /// Tasks that had been admitted and not acknowledged.
+    pub unfinished: usize,
+}
+
+/// What power losses covered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Disks that the tasks went on from.
+    pub disks: usize,
+    /// Of them, those of a moment at which a sync was in flight and something else had been changed since it was asked for.
+    pub in_flight: usize,
+    /// Tasks that had been acknowledged by then, summed over the disks.
+    pub acknowledged: usize,
+}
+
+/// How the tasks are gone on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Again {
+    /// All at once, by the same program.
+    AtOnce,
+    /// Those that were admitted one after the other by `wharf resume`, the others by the program.
+    OneByOne,
+}
+
+impl Again {
+    const fn alternating(number: usize) -> Self {
+        if number.is_multiple_of(4) {
+            Self::OneByOne
+        } else {
+            Self::AtOnce
+        }
+    }
+}
+
+impl Many {
+    /// So many tasks for the program.
+    pub fn new(program: impl Into<PathBuf>, tasks: usize) -> Self {
+        let prepared = Workspace::new();
+        let first = Request::read(&request("first", 0).to_string()).unwrap();
+        let seed = demo::seed("stable") + "UPDATE inventory SET stock = 100;";
+        let first = Task::new(first, demo::component()).with_seed(seed);
+        let host = library::host(prepared.path());
+        library::finish(&host, Planner::Search, first);
+        let ids: Vec<_> = (1..=tasks).map(|number| format!("task-{number}")).collect();
+        let described: Vec<_> = (1..)
+            .zip(&ids)
+            .map(|(number, id)| {
+                let lost = (number % 2 == 0).then_some("shipment");
+                json!({"request": request(id, number), "loseResponseOf": lost})
+            })
+            .collect();
+        prepared.handed_in("tasks.json", Value::from(described).to_string());
+        Self {
+            program: program.into(),
+            prepared,
+            ids,
+        }
+    }
+
+    /// Runs them without a disturbance.
+    pub fn record(&self, syncs: Syncs) -> Recorded<'_> {
+        let workspace = self.prepared.copy();
+        let traced = self.watch(&workspace, syncs).run();
+        assert_eq!(traced.code, Some(0), "{}", traced.stderr);
+        let report = |id: &String| (id.clone(), report(&workspace, id).unwrap());
+        let recorded = Recorded {
+            many: self,
+            reports: self.ids.iter().map(report).collect(),
+            effects: workspace.effects(),
+            changes: traced.changes,
+            said: traced.said,
+        };
+        let all = self.ids.iter().cloned().collect();
+        assert_eq!(recorded.acknowledged(recorded.changes.len()), all);
+        recorded
+    }
+
+    fn watch(&self, workspace: &Workspace, syncs: Syncs) -> Watch {
+        Watch::of(self.start(workspace), &workspace.folder()).with(syncs)
+    }
+
+    fn start(&self, workspace: &Workspace) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .arg(super::built::plugin("fulfillment"))
+            .arg(self.prepared.folder().join("tasks.json"))
+            .arg(workspace.path())
+            .arg(compile_cache());
+        command
+    }
+
+    fn go_on(&self, workspace: &Workspace, again: Again) -> Result<(), String> {
+        if again == Again::OneByOne {
+            for id in self.ids.iter().filter(|id| is_admitted(workspace, id)) {
+                let resume = wharf("resume").args(["--task", id]);
+                let ran = resume.dir(workspace.path()).json().run();
+                if ran.code != Some(0) {
+                    return Err(format!("{id} ended with {:?}: {}", ran.code, ran.stderr));
+                }
+            }
+        }
+        let ran = Wharf::from(self.start(workspace)).run();
+        if ran.code != Some(0) {
+            return Err(format!("they ended with {:?}: {}", ran.code, ran.stderr));
+        }
+        let said: BTreeSet<_> = ran.stdout.lines().filter_map(acknowledged_by).collect();
+        if said.len() != self.ids.len() {
+            return Err(format!("only {said:?} were acknowledged"));
+        }
+        Ok(())
+    }
+}
+
+impl Recorded<'_> {
+    /// The same run on a disk that ignores the syncs of files of this name.
+    #[must_use]
+    pub fn without_syncs_of(mut self, name: &str) -> Self {
+        ignore_syncs_of(name, &mut self.changes);
+        self
+    }
+
+    /// The same run by a program that acknowledges before the sync of a file of this name that came last.
+    #[must_use]
+    pub fn acknowledging_before_sync_of(mut self, name: &str) -> Self {
+        for said in &mut self.said {
+            let before = self.changes[..said.after].iter().rev();
+            said.after = before
+                .filter_map(|change| sync_of(change, name))
+                .next()
+                .expect("it was synced");
+        }
+        self
+    }
+
+    /// How many transactions a log has taken.
+    pub fn commits_to(&self, log: &str) -> usize {
+        let commits = self.changes.iter().filter(|change| is_commit(change, log));
+        commits.count()
+    }
+
+    /// How often a log was synced.
+    pub fn syncs_of(&self, log: &str) -> usize {
+        let syncs = self.changes.iter();
+        syncs.filter(|change| sync_of(change, log).is_some()).count()
+    }
+
+    /// Kills a run at as many moments, spread over its whole length.
+    pub fn killed_anywhere(&self, moments: usize) -> Result<Killed, String> {
+        let mut covered = Killed::default();
+        for number in 0..moments {
+            let at = number * self.changes.len() / moments;
+            let (moment, syncs) = match number % 4 {
+                0 => (Moment::Before(at), Syncs::Slow),
+                1 => (Moment::After(at), Syncs::AsTheyDo),
+                2 => (Moment::After(at), Syncs::Slow),
+                _ => (Moment::Before(at), Syncs::AsTheyDo),
+            };
+            let workspace = self.many.prepared.copy();
+            let killed = self.many.watch(&workspace, syncs).until(moment).run();
+            self.goes_on_after(&killed, &workspace, number, &mut covered)
+                .map_err(|found| format!("{moment:?}, {syncs:?}: {found}"))?;
+        }
+        Ok(covered)
+    }
+
+    fn goes_on_after(
+        &self,
+        killed: &Traced,
+        workspace: &Workspace,
+        number: usize,
+        covered: &mut Killed,
+    ) -> Result<(), String> {
+        // Another run may be a little shorter than the recorded one.
+        covered.kills += usize::from(killed.code.is_none());
+        let acknowledged: BTreeSet<_> =
+            killed.stdout.lines().filter_map(acknowledged_by).collect();
+        covered.acknowledged += acknowledged.len();
+        let begun = |id: &&String| !acknowledged.contains(*id) && is_admitted(workspace, id);
+        covered.unfinished += self.many.ids.iter().filter(begun).count();
+        let kept: BTreeMap<_, _> = acknowledged
+            .iter()
+            .map(|id| (id.clone(), report(workspace, id)))
+            .collect();
+        are_finished(workspace, &acknowledged)?;
+        self.goes_on(workspace, Again::alternating(number))?;
+        for (id, before) in kept {
+            if before.is_none() || report(workspace, &id) != before {
+                return Err(format!("the report of {id}, acknowledged, is another one"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts the power where a sync is asked for, where it is in flight, after it, and where a task is acknowledged; of these
+    /// moments, every `stride`-th. Everything unsynced is lost, or, `seeds` times, some of it.
+    pub fn power_lost_anywhere(&self, stride: usize, seeds: u64) -> Result<Lost, String> {
+        let mut covered = Lost::default();
+        let mut disk = Disk::of(&self.many.prepared.folder());
+        let mut made = 0;
+        for (number, cut) in self.cuts().into_iter().step_by(stride).enumerate() {
+            for change in &self.changes[made..cut] {
+                disk.apply(change);
+            }
+            made = cut;
+            let again = Again::alternating(number);
+            self.is_kept_on(&disk, cut, &mut disk::all, again, &mut covered)?;
+            for seed in 0..seeds {
+                let mut losses = Losses::new(number as u64 * seeds + seed);
+                let mut draw = |unsynced| losses.draw(unsynced);
+                self.is_kept_on(&disk, cut, &mut draw, again, &mut covered)?;
+            }
+        }
+        Ok(covered)
+    }
+
+    /// So many changes are made when the power is lost.
+    fn cuts(&self) -> BTreeSet<usize> {
+        let mut cuts: BTreeSet<_> = self.said.iter().map(|said| said.after).collect();
+        for (at, change) in self.changes.iter().enumerate() {
+            if let Change::Sync { covers, .. } = change {
+                cuts.extend([*covers, at, at + 1]);
+            }
+        }
+        cuts
+    }
+
+    fn is_kept_on(
+        &self,
+        disk: &Disk,
+        cut: usize,
+        loses: Loses<'_>,
+        again: Again,
+        covered: &mut Lost,
+    ) -> Result<(), String> {
+        let workspace = Workspace::of(disk.after_power_loss(loses));
+        let acknowledged = self.acknowledged(cut);
+        covered.disks += 1;
+        covered.in_flight += usize::from(self.is_sync_in_flight(cut));
+        covered.acknowledged += acknowledged.len();
+        let found = |found| format!("after a power loss at change {cut}: {found}");
+        are_finished(&workspace, &acknowledged).map_err(found)?;
+        self.goes_on(&workspace, again).map_err(found)?;
+        for id in &acknowledged {
+            if report(&workspace, id).as_ref() != Some(&self.reports[id]) {
+                return Err(found(format!("the report of {id} is another one")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a sync had been asked for before the last change and had not returned.
+    fn is_sync_in_flight(&self, cut: usize) -> bool {
+        self.changes[cut..]
+            .iter()
+            .any(|change| matches!(change, Change::Sync { covers, .. } if *covers < cut))
+    }
+
+    /// The tasks that were acknowledged when so many changes were made.
+    fn acknowledged(&self, changes: usize) -> BTreeSet<String> {
+        let said = self.said.iter().filter(|said| said.after <= changes);
+        said.flat_map(|said| said.text.lines().filter_map(acknowledged_by))
+            .collect()
+    }
+
+    /// The tasks go on and come to what they came to without a disturbance.
+    fn goes_on(&self, workspace: &Workspace, again: Again) -> Result<(), String> {
+        self.many.go_on(workspace, again)?;
+        for (id, clean) in &self.reports {
+            let clean: Value = serde_json::from_slice(clean).unwrap();
+            same_report(&workspace.report(id), &clean).map_err(|found| format!("{id}: {found}"))?;
+        }
+        let effects = workspace.effects();
+        if effects != self.effects {
+            let expected = &self.effects;
+            return Err(format!(
+                "the effects are {effects:#?} instead of {expected:#?}"
+            ));
+        }
+        let audit = wharf("audit").dir(workspace.path()).json().run();
+        if audit.code != Some(0) {
+            return Err(format!("the audit found {}{}", audit.stdout, audit.stderr));
+        }
+        Ok(())
+    }
+}
+
+fn request(id: &str, number: usize) -> Value {
+    let mut request = demo::request();
+    request["id"] = id.into();
+    request["input"]["orderId"] = format!("ORDER-{number}").into();
+    request["input"]["quantity"] = 1.into();
+    request
+}
+
+/// The task that a line of the program acknowledges.
+fn acknowledged_by(line: &str) -> Option<String> {
+    line.strip_suffix(" finished").map(str::to_owned)
+}
+
+fn report(workspace: &Workspace, id: &str) -> Option<Vec<u8>> {
+    fs::read(workspace.output(id, "report.json")).ok()
+}
+
+/// The journals of these tasks have come to their end, and the last anchor says so.
+fn are_finished(workspace: &Workspace, tasks: &BTreeSet<String>) -> Result<(), String> {
+    if tasks.is_empty() {
+        return Ok(());
+    }
+    // A look at a database changes its files.
+    let copy = workspace.copy();
+    for id in tasks {
+        let last = format!(
+            "SELECT sequence, kind FROM journal WHERE task = '{id}' ORDER BY sequence DESC LIMIT 1"
+        );
+        let last = look(&copy, "memory.sqlite", &last);
+        let anchor = format!("SELECT sequence, 'finished' FROM wharf_anchors WHERE task = '{id}'");
+        let anchor = look(&copy, "business.sqlite", &anchor);
+        if last.is_none() || last != anchor {
+            return Err(format!(
+                "{id} was acknowledged, and its last record is {last:?}, its anchor {anchor:?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn is_admitted(workspace: &Workspace, id: &str) -> bool {
+    // The first record follows the request; what has none is looked for by nobody.
+    let sql = format!("SELECT sequence, kind FROM journal WHERE task = '{id}'");
+    workspace.task_folder(id).exists() && look(&workspace.copy(), "memory.sqlite", &sql).is_some()
+}
+
+/// For writing, so that a transaction that was cut short is rolled back first.
+fn look(workspace: &Workspace, database: &str, sql: &str) -> Option<(i64, String)> {
+    let connection = workspace.open_for_tampering(database);
+    let row = connection.query_row(sql, (), |row| Ok((row.get(0)?, row.get(1)?)));
+    match row {
+        Ok(row) => Some(row),
+        Err(rusqlite::Error::QueryReturnedNoRows) => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn sync_of(change: &Change, name: &str) -> Option<usize> {
+    match change {
+        Change::Sync { path, covers } if path.ends_with(name) => Some(*covers),
+        _ => None,
+    }
+}
+
+/// The head of a frame with which a transaction ends: it says how large the database is after it.
+fn is_commit(change: &Change, log: &str) -> bool {
+    const HEAD: usize = 24;
+    match change {
+        Change::Write { path, bytes, .. } if path.ends_with(log) && bytes.len() == HEAD => {
+            bytes[4..8] != [0; 4]
+        }
+        _ => false,
+    }
+}
