@@ -1,42 +1,69 @@
 //! Tasks at once in one process, whose commits share syncs, stopped anywhere: none is lost, none happens twice, and none was
 //! acknowledged that is not finished. `wharf_tests::many_at_once` says what is compared.
 
-use wharf_tests::{many_at_once::Many, skipped, trace, trace::Syncs};
+use std::path::PathBuf;
+
+use wharf_tests::{
+    disk::{self, Disk},
+    many_at_once::{Killed, Lost, Many},
+    skipped,
+    trace::{self, Change, Syncs},
+};
 
 const LOGS: [&str; 2] = ["memory.sqlite-wal", "business.sqlite-wal"];
 
-fn many(tasks: usize) -> Option<Many> {
+/// None: it cannot be watched.
+fn many(tasks: usize, at_once: usize) -> Option<Many> {
     if !trace::is_possible() {
         skipped("this machine does not let a process trace its child");
         return None;
     }
-    Some(Many::new(env!("CARGO_BIN_EXE_many-at-once"), tasks))
+    let program = env!("CARGO_BIN_EXE_many-at-once");
+    Some(Many::new(program, tasks, at_once))
 }
 
-/// Some have been acknowledged at most moments, and some have not.
+/// A sample: each run is killed at its own moment, and where the syncs of one are slow, those of the next are not.
 #[test]
 fn tasks_at_once_survive_a_kill_anywhere() {
     const MOMENTS: usize = 60;
-    let Some(many) = many(6) else { return };
-    let covered = many
-        .record(Syncs::Slow)
-        .killed_anywhere(MOMENTS)
-        .unwrap();
-    println!("{covered:?}");
+    let Some(many) = many(8, 5) else { return };
+    let recorded = many.record(Syncs::Slow);
+    let Killed {
+        kills,
+        acknowledged,
+        unfinished,
+    } = recorded.killed_anywhere(MOMENTS).unwrap();
+    println!("{kills} kills, {acknowledged} acknowledged, {unfinished} unfinished");
+    assert!(kills > MOMENTS / 2, "{kills} kills");
+    assert!(acknowledged > kills / 2, "{acknowledged} acknowledged");
+    assert!(unfinished > kills, "{unfinished} unfinished");
 }
 
+/// A sample of the moments of a run in which as much as possible happens while a sync is in flight, and of one in which little does.
 #[test]
 fn tasks_at_once_survive_a_power_loss_anywhere() {
-    let Some(many) = many(6) else { return };
-    for syncs in [Syncs::Slow, Syncs::AsTheyDo] {
-        let covered = many.record(syncs).power_lost_anywhere(8, 1).unwrap();
-        println!("{syncs:?}: {covered:?}");
+    let Some(many) = many(8, 5) else { return };
+    for (syncs, stride) in [(Syncs::Slow, 11), (Syncs::AsTheyDo, 17)] {
+        let recorded = many.record(syncs);
+        let Lost {
+            disks,
+            in_flight,
+            acknowledged,
+        } = recorded.power_lost_anywhere(stride, 1).unwrap();
+        println!("{syncs:?}: {disks} disks, {in_flight} in flight, {acknowledged} acknowledged");
+        assert!(disks > 30, "{syncs:?}: {disks} disks");
+        assert!(acknowledged > disks / 2, "{syncs:?}: {acknowledged}");
+        assert!(
+            syncs == Syncs::AsTheyDo || in_flight > disks / 2,
+            "{in_flight} of {disks}"
+        );
     }
 }
 
+/// The proof that a loss would be noticed.
 #[test]
-fn with_a_disk_that_lies_about_syncs_the_power_losses_find_an_acknowledged_task_that_is_gone() {
-    let Some(many) = many(4) else { return };
+fn with_a_disk_that_lies_about_syncs_the_power_losses_of_tasks_at_once_find_it() {
+    let Some(many) = many(4, 4) else { return };
     for log in LOGS {
         let recorded = many.record(Syncs::Slow).without_syncs_of(log);
         let found = recorded.power_lost_anywhere(1, 0).unwrap_err();
@@ -44,24 +71,72 @@ fn with_a_disk_that_lies_about_syncs_the_power_losses_find_an_acknowledged_task_
     }
 }
 
+/// The mistake that sharing a sync invites: it began before the commit.
 #[test]
-fn a_task_that_is_acknowledged_before_its_sync_is_found() {
-    let Some(many) = many(4) else { return };
-    let recorded = many
-        .record(Syncs::Slow)
-        .acknowledging_before_sync_of("business.sqlite-wal");
-    let found = recorded.power_lost_anywhere(1, 0).unwrap_err();
-    println!("{found}");
+fn whoever_takes_a_sync_in_flight_for_its_own_is_found() {
+    let Some(many) = many(4, 4) else { return };
+    for log in LOGS {
+        let recorded = many.record(Syncs::Slow);
+        let recorded = recorded.with_syncs_asked_for_too_early(log);
+        let found = recorded.power_lost_anywhere(1, 0).unwrap_err();
+        println!("{log}: {found}");
+    }
 }
 
 #[test]
+fn a_task_that_is_acknowledged_before_its_sync_is_found() {
+    let Some(many) = many(4, 4) else { return };
+    let recorded = many.record(Syncs::Slow);
+    let recorded = recorded.acknowledging_before_sync_of("business.sqlite-wal");
+    let found = recorded.power_lost_anywhere(1, 0).unwrap_err();
+    assert!(found.contains("was acknowledged, and"), "{found}");
+}
+
+/// Where a sync takes longer than the others need to come to theirs, none of them makes one of its own.
+#[test]
 fn tasks_at_once_share_the_syncs_of_their_logs() {
-    let Some(many) = many(6) else { return };
-    for syncs in [Syncs::Slow, Syncs::AsTheyDo] {
-        let recorded = many.record(syncs);
-        for log in LOGS {
-            let (commits, syncs) = (recorded.commits_to(log), recorded.syncs_of(log));
-            println!("{log}: {commits} {syncs}");
-        }
+    let Some(many) = many(8, 8) else { return };
+    let recorded = many.record(Syncs::Slow);
+    for log in LOGS {
+        let (commits, syncs) = (recorded.commits_to(log), recorded.syncs_of(log));
+        println!("{log}: {commits} commits, {syncs} syncs");
+        assert!(commits >= 8 * 4, "{log}: {commits} commits");
+        assert!(syncs < commits, "{log}: {commits} commits, {syncs} syncs");
     }
+}
+
+#[test]
+fn what_is_changed_while_a_sync_runs_is_not_made_durable_by_it() {
+    let path = PathBuf::from("log");
+    let write = |at: u64| Change::Write {
+        path: path.clone(),
+        at,
+        bytes: vec![7],
+    };
+    let folder = Change::Sync {
+        path: PathBuf::new(),
+        covers: 1,
+    };
+    let log = Change::Sync {
+        path: path.clone(),
+        covers: 3,
+    };
+    let mut disk = Disk::empty();
+    for change in [
+        Change::Create(path.clone()),
+        folder,
+        write(0),
+        // Asked for here, and returned from after one more.
+        write(1),
+        log,
+    ] {
+        disk.apply(&change);
+    }
+    let left = |disk: &Disk| disk.after_power_loss(&mut disk::all)[&path].clone();
+    assert_eq!(left(&disk), Some(vec![7]));
+    disk.apply(&Change::Sync {
+        path: path.clone(),
+        covers: 5,
+    });
+    assert_eq!(left(&disk), Some(vec![7, 7]));
 }

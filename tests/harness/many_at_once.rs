@@ -30,6 +30,7 @@ use super::{
 /// shipment, and needs a second plan.
 pub struct Many {
     program: PathBuf,
+    at_once: usize,
     /// With a stock that lasts.
     prepared: Workspace,
     ids: Vec<String>,
@@ -86,8 +87,8 @@ impl Again {
 }
 
 impl Many {
-    /// So many tasks for the program.
-    pub fn new(program: impl Into<PathBuf>, tasks: usize) -> Self {
+    /// So many tasks for the program, of which so many run at once.
+    pub fn new(program: impl Into<PathBuf>, tasks: usize, at_once: usize) -> Self {
         let prepared = Workspace::new();
         let first = Request::read(&request("first", 0).to_string()).unwrap();
         let seed = demo::seed("stable") + "UPDATE inventory SET stock = 100;";
@@ -105,6 +106,7 @@ impl Many {
         prepared.handed_in("tasks.json", Value::from(described).to_string());
         Self {
             program: program.into(),
+            at_once,
             prepared,
             ids,
         }
@@ -138,13 +140,19 @@ impl Many {
             .arg(super::built::plugin("fulfillment"))
             .arg(self.prepared.folder().join("tasks.json"))
             .arg(workspace.path())
-            .arg(compile_cache());
+            .arg(compile_cache())
+            .arg(self.at_once.to_string());
         command
     }
 
-    fn go_on(&self, workspace: &Workspace, again: Again) -> Result<(), String> {
+    fn go_on(
+        &self,
+        workspace: &Workspace,
+        standing: &Standing,
+        again: Again,
+    ) -> Result<(), String> {
         if again == Again::OneByOne {
-            for id in self.ids.iter().filter(|id| is_admitted(workspace, id)) {
+            for id in standing.last.keys().filter(|id| self.ids.contains(id)) {
                 let resume = wharf("resume").args(["--task", id]);
                 let ran = resume.dir(workspace.path()).json().run();
                 if ran.code != Some(0) {
@@ -172,6 +180,21 @@ impl Recorded<'_> {
         self
     }
 
+    /// The same run on a disk whose syncs of files of this name keep what was there when the one before was asked for: as if whoever
+    /// commits while a sync is in flight waited for that one.
+    #[must_use]
+    pub fn with_syncs_asked_for_too_early(mut self, name: &str) -> Self {
+        let mut before = 0;
+        for change in &mut self.changes {
+            if let Change::Sync { path, covers } = change
+                && path.ends_with(name)
+            {
+                before = std::mem::replace(covers, before);
+            }
+        }
+        self
+    }
+
     /// The same run by a program that acknowledges before the sync of a file of this name that came last.
     #[must_use]
     pub fn acknowledging_before_sync_of(mut self, name: &str) -> Self {
@@ -194,7 +217,9 @@ impl Recorded<'_> {
     /// How often a log was synced.
     pub fn syncs_of(&self, log: &str) -> usize {
         let syncs = self.changes.iter();
-        syncs.filter(|change| sync_of(change, log).is_some()).count()
+        syncs
+            .filter(|change| sync_of(change, log).is_some())
+            .count()
     }
 
     /// Kills a run at as many moments, spread over its whole length.
@@ -225,17 +250,17 @@ impl Recorded<'_> {
     ) -> Result<(), String> {
         // Another run may be a little shorter than the recorded one.
         covered.kills += usize::from(killed.code.is_none());
-        let acknowledged: BTreeSet<_> =
-            killed.stdout.lines().filter_map(acknowledged_by).collect();
+        let acknowledged: BTreeSet<_> = killed.stdout.lines().filter_map(acknowledged_by).collect();
         covered.acknowledged += acknowledged.len();
-        let begun = |id: &&String| !acknowledged.contains(*id) && is_admitted(workspace, id);
+        let standing = Standing::of(workspace);
+        let begun = |id: &&String| !acknowledged.contains(*id) && standing.last.contains_key(*id);
         covered.unfinished += self.many.ids.iter().filter(begun).count();
         let kept: BTreeMap<_, _> = acknowledged
             .iter()
             .map(|id| (id.clone(), report(workspace, id)))
             .collect();
-        are_finished(workspace, &acknowledged)?;
-        self.goes_on(workspace, Again::alternating(number))?;
+        standing.are_finished(&acknowledged)?;
+        self.goes_on(workspace, &standing, Again::alternating(number))?;
         for (id, before) in kept {
             if before.is_none() || report(workspace, &id) != before {
                 return Err(format!("the report of {id}, acknowledged, is another one"));
@@ -291,8 +316,9 @@ impl Recorded<'_> {
         covered.in_flight += usize::from(self.is_sync_in_flight(cut));
         covered.acknowledged += acknowledged.len();
         let found = |found| format!("after a power loss at change {cut}: {found}");
-        are_finished(&workspace, &acknowledged).map_err(found)?;
-        self.goes_on(&workspace, again).map_err(found)?;
+        let standing = Standing::of(&workspace);
+        standing.are_finished(&acknowledged).map_err(found)?;
+        self.goes_on(&workspace, &standing, again).map_err(found)?;
         for id in &acknowledged {
             if report(&workspace, id).as_ref() != Some(&self.reports[id]) {
                 return Err(found(format!("the report of {id} is another one")));
@@ -316,8 +342,13 @@ impl Recorded<'_> {
     }
 
     /// The tasks go on and come to what they came to without a disturbance.
-    fn goes_on(&self, workspace: &Workspace, again: Again) -> Result<(), String> {
-        self.many.go_on(workspace, again)?;
+    fn goes_on(
+        &self,
+        workspace: &Workspace,
+        standing: &Standing,
+        again: Again,
+    ) -> Result<(), String> {
+        self.many.go_on(workspace, standing, again)?;
         for (id, clean) in &self.reports {
             let [report, clean] = [report(workspace, id).as_ref(), Some(clean)]
                 .map(|text| serde_json::from_slice(text.expect("it is finished")).unwrap())
@@ -364,43 +395,51 @@ fn without_stock(mut report: Value) -> Value {
     report
 }
 
-/// The journals of these tasks have come to their end, and the last anchor says so.
-fn are_finished(workspace: &Workspace, tasks: &BTreeSet<String>) -> Result<(), String> {
-    if tasks.is_empty() {
-        return Ok(());
+/// What a look at the databases tells of the tasks.
+struct Standing {
+    /// The last record of each admitted task.
+    last: BTreeMap<String, (i64, String)>,
+    anchors: BTreeMap<String, i64>,
+}
+
+impl Standing {
+    /// From a copy, since a look at a database changes its files; for writing, so that a transaction that was cut short is rolled
+    /// back first.
+    fn of(workspace: &Workspace) -> Self {
+        let copy = workspace.copy();
+        let journal = copy.open_for_tampering("memory.sqlite");
+        let last = journal
+            .prepare("SELECT task, max(sequence), kind FROM journal GROUP BY task")
+            .unwrap()
+            .query_map((), |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        let business = copy.open_for_tampering("business.sqlite");
+        let anchors = business
+            .prepare("SELECT task, sequence FROM wharf_anchors")
+            .unwrap()
+            .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        Self { last, anchors }
     }
-    // A look at a database changes its files.
-    let copy = workspace.copy();
-    for id in tasks {
-        let last = format!(
-            "SELECT sequence, kind FROM journal WHERE task = '{id}' ORDER BY sequence DESC LIMIT 1"
-        );
-        let last = look(&copy, "memory.sqlite", &last);
-        let anchor = format!("SELECT sequence, 'finished' FROM wharf_anchors WHERE task = '{id}'");
-        let anchor = look(&copy, "business.sqlite", &anchor);
-        if last.is_none() || last != anchor {
-            return Err(format!(
-                "{id} was acknowledged, and its last record is {last:?}, its anchor {anchor:?}"
-            ));
+
+    /// The journals of these tasks have come to their end, and the last anchor says so.
+    fn are_finished(&self, tasks: &BTreeSet<String>) -> Result<(), String> {
+        for id in tasks {
+            let (last, anchor) = (self.last.get(id), self.anchors.get(id));
+            let is_finished = last.is_some_and(|(sequence, kind)| {
+                kind == "finished" && anchor.is_some_and(|anchor| anchor == sequence)
+            });
+            if !is_finished {
+                return Err(format!(
+                    "{id} was acknowledged, and its last record is {last:?}, its anchor {anchor:?}"
+                ));
+            }
         }
-    }
-    Ok(())
-}
-
-fn is_admitted(workspace: &Workspace, id: &str) -> bool {
-    // The first record follows the request; what has none is looked for by nobody.
-    let sql = format!("SELECT sequence, kind FROM journal WHERE task = '{id}'");
-    workspace.task_folder(id).exists() && look(&workspace.copy(), "memory.sqlite", &sql).is_some()
-}
-
-/// For writing, so that a transaction that was cut short is rolled back first.
-fn look(workspace: &Workspace, database: &str, sql: &str) -> Option<(i64, String)> {
-    let connection = workspace.open_for_tampering(database);
-    let row = connection.query_row(sql, (), |row| Ok((row.get(0)?, row.get(1)?)));
-    match row {
-        Ok(row) => Some(row),
-        Err(rusqlite::Error::QueryReturnedNoRows) => None,
-        Err(error) => panic!("{error}"),
+        Ok(())
     }
 }
 

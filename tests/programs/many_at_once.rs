@@ -1,7 +1,7 @@
 //! Many tasks at once over one host, in one process; each is acknowledged as soon as it is finished.
 //!
-//! `many-at-once COMPONENT TASKS DIRECTORY CACHE`: `TASKS` is a JSON array of requests, each with the operation whose response is
-//! lost, if any. Started again, it goes on with all of them.
+//! `many-at-once COMPONENT TASKS DIRECTORY CACHE NUMBER`: `TASKS` is a JSON array of requests, each with the operation whose response
+//! is lost, if any; so many run at once, and whenever one is finished the next begins. Started again, it goes on with all of them.
 #![allow(
     clippy::disallowed_methods,
     reason = "the program is given what to do as arguments"
@@ -11,10 +11,12 @@ use std::{
     fs,
     io::{Write as _, stdout},
     path::PathBuf,
+    sync::Arc,
 };
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
+use tokio::{runtime, sync::Semaphore};
 use wharf::{
     HostBuilder, Outcome, PlanExecute, Planner, Request, RunOptions, Task,
     core::contract::OperationKey,
@@ -28,7 +30,10 @@ fn main() -> anyhow::Result<()> {
     let host = HostBuilder::new(argument("which directory?")?)
         .compile_cache(Some(argument("which compile cache?")?))
         .build()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    let number = argument("how many at once?")?;
+    let number = number.to_str().context("how many at once?")?.parse()?;
+    let free = Arc::new(Semaphore::new(number));
+    let runtime = runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()?;
@@ -38,10 +43,13 @@ fn main() -> anyhow::Result<()> {
             let request = Request::read(&described["request"].to_string())?;
             let mut task = Task::new(request, component.clone());
             if let Some(key) = described["loseResponseOf"].as_str() {
-                task = task.losing_response_of(OperationKey::new(key.to_owned()).context("which operation?")?);
+                task = task.losing_response_of(
+                    OperationKey::new(key.to_owned()).context("which operation?")?,
+                );
             }
-            let host = host.clone();
+            let (host, free) = (host.clone(), Arc::clone(&free));
             Ok(runtime.spawn(async move {
+                let _place = free.acquire().await?;
                 let id = task.id().clone();
                 let pattern = PlanExecute::new(Planner::Search);
                 match host.run(&pattern, task, RunOptions::default()).await? {
