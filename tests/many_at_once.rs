@@ -66,8 +66,8 @@ fn with_a_disk_that_lies_about_syncs_the_power_losses_of_tasks_at_once_find_it()
     let Some(many) = many(4, 4) else { return };
     for log in LOGS {
         let recorded = many.record(Syncs::Slow).without_syncs_of(log);
-        let found = recorded.power_lost_anywhere(1, 0).unwrap_err();
-        println!("{log}: {found}");
+        let found = recorded.power_lost_at_acknowledgements().unwrap_err();
+        assert!(found.contains("was acknowledged, and"), "{log}: {found}");
     }
 }
 
@@ -78,8 +78,8 @@ fn whoever_takes_a_sync_in_flight_for_its_own_is_found() {
     for log in LOGS {
         let recorded = many.record(Syncs::Slow);
         let recorded = recorded.with_syncs_asked_for_too_early(log);
-        let found = recorded.power_lost_anywhere(1, 0).unwrap_err();
-        println!("{log}: {found}");
+        let found = recorded.power_lost_at_acknowledgements().unwrap_err();
+        assert!(found.contains("was acknowledged, and"), "{log}: {found}");
     }
 }
 
@@ -87,8 +87,9 @@ fn whoever_takes_a_sync_in_flight_for_its_own_is_found() {
 fn a_task_that_is_acknowledged_before_its_sync_is_found() {
     let Some(many) = many(4, 4) else { return };
     let recorded = many.record(Syncs::Slow);
+    recorded.power_lost_at_acknowledgements().unwrap();
     let recorded = recorded.acknowledging_before_sync_of("business.sqlite-wal");
-    let found = recorded.power_lost_anywhere(1, 0).unwrap_err();
+    let found = recorded.power_lost_at_acknowledgements().unwrap_err();
     assert!(found.contains("was acknowledged, and"), "{found}");
 }
 

@@ -140,7 +140,7 @@ impl Case {
 
     /// Runs it without a disturbance.
     pub fn clean(&self) -> Clean<'_> {
-        let workspace = Workspace::new();
+        let workspace = Workspace::in_memory();
         let traced = trace::record(self.start(&workspace), &workspace.folder());
         assert_eq!(traced.code, Some(self.exit), "{}", traced.stderr);
         let outcome = self.outcome(&workspace, calls(&traced.stderr));
@@ -249,7 +249,7 @@ impl Clean<'_> {
     }
 
     fn killed_at(&self, moment: Moment, meddle: Meddling<'_>) -> Result<(), String> {
-        let workspace = Workspace::new();
+        let workspace = Workspace::in_memory();
         let command = self.case.start(&workspace);
         let killed = trace::kill_at(command, &workspace.folder(), moment);
         meddle(&workspace);
@@ -401,7 +401,7 @@ fn standing(workspace: &Workspace) -> Vec<String> {
     if !workspace.path().join("business.sqlite").exists() {
         return Vec::new();
     }
-    let copy = workspace.copy();
+    let copy = workspace.copy_to(Workspace::in_memory());
     // For writing, so that a transaction that was cut short is rolled back first.
     let database = copy.open_for_tampering("business.sqlite");
     let Ok(mut ledger) = database.prepare("SELECT operation_key FROM wharf_ledger") else {

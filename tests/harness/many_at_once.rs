@@ -89,7 +89,7 @@ impl Again {
 impl Many {
     /// So many tasks for the program, of which so many run at once.
     pub fn new(program: impl Into<PathBuf>, tasks: usize, at_once: usize) -> Self {
-        let prepared = Workspace::new();
+        let prepared = Workspace::in_memory();
         let first = Request::read(&request("first", 0).to_string()).unwrap();
         let seed = demo::seed("stable") + "UPDATE inventory SET stock = 100;";
         let first = Task::new(first, demo::component()).with_seed(seed);
@@ -114,7 +114,7 @@ impl Many {
 
     /// Runs them without a disturbance.
     pub fn record(&self, syncs: Syncs) -> Recorded<'_> {
-        let workspace = self.prepared.copy();
+        let workspace = self.copy();
         let traced = self.watch(&workspace, syncs).run();
         assert_eq!(traced.code, Some(0), "{}", traced.stderr);
         let report = |id: &String| (id.clone(), report(&workspace, id).unwrap());
@@ -128,6 +128,10 @@ impl Many {
         let all = self.ids.iter().cloned().collect();
         assert_eq!(recorded.acknowledged(recorded.changes.len()), all);
         recorded
+    }
+
+    fn copy(&self) -> Workspace {
+        self.prepared.copy_to(Workspace::in_memory())
     }
 
     fn watch(&self, workspace: &Workspace, syncs: Syncs) -> Watch {
@@ -233,7 +237,7 @@ impl Recorded<'_> {
                 2 => (Moment::After(at), Syncs::Slow),
                 _ => (Moment::Before(at), Syncs::AsTheyDo),
             };
-            let workspace = self.many.prepared.copy();
+            let workspace = self.many.copy();
             let killed = self.many.watch(&workspace, syncs).until(moment).run();
             self.goes_on_after(&killed, &workspace, number, &mut covered)
                 .map_err(|found| format!("{moment:?}, {syncs:?}: {found}"))?;
@@ -270,12 +274,32 @@ impl Recorded<'_> {
     }
 
     /// Cuts the power where a sync is asked for, where it is in flight, after it, and where a task is acknowledged; of these
-    /// moments, every `stride`-th. Everything unsynced is lost, or, `seeds` times, some of it.
+    /// moments, at every `stride`-th. Everything unsynced is lost, or, `seeds` times, some of it.
     pub fn power_lost_anywhere(&self, stride: usize, seeds: u64) -> Result<Lost, String> {
+        let mut cuts: BTreeSet<_> = self.acknowledgements().collect();
+        for (at, change) in self.changes.iter().enumerate() {
+            if let Change::Sync { covers, .. } = change {
+                cuts.extend([*covers, at, at + 1]);
+            }
+        }
+        self.power_lost_at(cuts.into_iter().step_by(stride).collect(), seeds)
+    }
+
+    /// Cuts the power where a task is acknowledged, and everything unsynced is lost.
+    pub fn power_lost_at_acknowledgements(&self) -> Result<Lost, String> {
+        self.power_lost_at(self.acknowledgements().collect(), 0)
+    }
+
+    /// So many changes are made when a task is acknowledged.
+    fn acknowledgements(&self) -> impl Iterator<Item = usize> {
+        self.said.iter().map(|said| said.after)
+    }
+
+    fn power_lost_at(&self, cuts: BTreeSet<usize>, seeds: u64) -> Result<Lost, String> {
         let mut covered = Lost::default();
         let mut disk = Disk::of(&self.many.prepared.folder());
         let mut made = 0;
-        for (number, cut) in self.cuts().into_iter().step_by(stride).enumerate() {
+        for (number, cut) in cuts.into_iter().enumerate() {
             for change in &self.changes[made..cut] {
                 disk.apply(change);
             }
@@ -289,17 +313,6 @@ impl Recorded<'_> {
             }
         }
         Ok(covered)
-    }
-
-    /// So many changes are made when the power is lost.
-    fn cuts(&self) -> BTreeSet<usize> {
-        let mut cuts: BTreeSet<_> = self.said.iter().map(|said| said.after).collect();
-        for (at, change) in self.changes.iter().enumerate() {
-            if let Change::Sync { covers, .. } = change {
-                cuts.extend([*covers, at, at + 1]);
-            }
-        }
-        cuts
     }
 
     fn is_kept_on(
@@ -406,7 +419,7 @@ impl Standing {
     /// From a copy, since a look at a database changes its files; for writing, so that a transaction that was cut short is rolled
     /// back first.
     fn of(workspace: &Workspace) -> Self {
-        let copy = workspace.copy();
+        let copy = workspace.copy_to(Workspace::in_memory());
         let journal = copy.open_for_tampering("memory.sqlite");
         let last = journal
             .prepare("SELECT task, max(sequence), kind FROM journal GROUP BY task")
