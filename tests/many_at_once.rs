@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use wharf_tests::{
     disk::{self, Disk},
-    many_at_once::{Killed, Lost, Many},
+    many_at_once::{Killed, Lost, Many, Recorded},
     skipped,
     trace::{self, Change, Syncs},
 };
@@ -23,41 +23,73 @@ fn many(tasks: usize, at_once: usize) -> Option<Many> {
 }
 
 /// A sample: each run is killed at its own moment, and where the syncs of one are slow, those of the next are not.
-#[test]
-fn tasks_at_once_survive_a_kill_anywhere() {
-    const MOMENTS: usize = 60;
-    let Some(many) = many(8, 5) else { return };
-    let recorded = many.record(Syncs::Slow);
+fn killed_anywhere(many: &Many, moments: usize) {
     let Killed {
         kills,
         acknowledged,
         unfinished,
-    } = recorded.killed_anywhere(MOMENTS).unwrap();
+    } = many.record(Syncs::Slow).killed_anywhere(moments).unwrap();
     println!("{kills} kills, {acknowledged} acknowledged, {unfinished} unfinished");
-    assert!(kills > MOMENTS / 2, "{kills} kills");
+    assert!(kills > moments / 2, "{kills} kills");
     assert!(acknowledged > kills / 2, "{acknowledged} acknowledged");
     assert!(unfinished > kills, "{unfinished} unfinished");
 }
 
-/// A sample of the moments of a run in which as much as possible happens while a sync is in flight, and of one in which little does.
+/// A sample of the moments of a run.
+fn power_lost_anywhere(recorded: &Recorded<'_>, stride: usize, seeds: u64) -> Lost {
+    let covered = recorded.power_lost_anywhere(stride, seeds).unwrap();
+    println!("{covered:?}");
+    let Lost {
+        disks,
+        acknowledged,
+        ..
+    } = covered;
+    assert!(disks > 30, "{disks} disks");
+    assert!(acknowledged > disks / 2, "{acknowledged} acknowledged");
+    covered
+}
+
 #[test]
-fn tasks_at_once_survive_a_power_loss_anywhere() {
-    let Some(many) = many(8, 5) else { return };
-    for (syncs, stride) in [(Syncs::Slow, 11), (Syncs::AsTheyDo, 17)] {
-        let recorded = many.record(syncs);
-        let Lost {
-            disks,
-            in_flight,
-            acknowledged,
-        } = recorded.power_lost_anywhere(stride, 1).unwrap();
-        println!("{syncs:?}: {disks} disks, {in_flight} in flight, {acknowledged} acknowledged");
-        assert!(disks > 30, "{syncs:?}: {disks} disks");
-        assert!(acknowledged > disks / 2, "{syncs:?}: {acknowledged}");
-        assert!(
-            syncs == Syncs::AsTheyDo || in_flight > disks / 2,
-            "{in_flight} of {disks}"
-        );
+fn tasks_at_once_survive_a_kill_anywhere() {
+    if let Some(many) = many(8, 5) {
+        killed_anywhere(&many, 40);
     }
+}
+
+#[test]
+fn tasks_at_once_whose_logs_begin_anew_survive_a_kill_anywhere() {
+    if let Some(many) = many(8, 5) {
+        killed_anywhere(&many.with_long_logs(), 30);
+    }
+}
+
+/// As much as possible happens while a sync is in flight.
+#[test]
+fn tasks_at_once_survive_a_power_loss_anywhere_on_a_slow_disk() {
+    let Some(many) = many(8, 5) else { return };
+    let Lost {
+        disks, in_flight, ..
+    } = power_lost_anywhere(&many.record(Syncs::Slow), 11, 1);
+    assert!(in_flight > disks / 2, "{in_flight} of {disks}");
+}
+
+#[test]
+fn tasks_at_once_survive_a_power_loss_anywhere_on_a_fast_disk() {
+    let Some(many) = many(8, 5) else { return };
+    power_lost_anywhere(&many.record(Syncs::AsTheyDo), 17, 1);
+}
+
+#[test]
+fn tasks_at_once_whose_logs_begin_anew_survive_a_power_loss_anywhere() {
+    let Some(many) = many(8, 5) else { return };
+    let many = many.with_long_logs();
+    let recorded = many.record(Syncs::Slow);
+    for log in LOGS {
+        let beginnings = recorded.beginnings_of(log);
+        println!("{log}: {beginnings}");
+        assert!(beginnings > 0, "{log} does not begin anew");
+    }
+    power_lost_anywhere(&recorded, 11, 1);
 }
 
 /// The proof that a loss would be noticed.

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::trace::Change;
+use super::trace::{self, Change};
 
 /// A folder, as it is seen and as it is certain to survive.
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ impl Disk {
         }
     }
 
-    /// A folder in which everything is durable, as it is now.
+    /// A folder in which everything is durable, as it is now; the index of a log is none of it.
     pub fn of(folder: &Path) -> Self {
         let mut disk = Self::empty();
         disk.take(folder, Path::new(""));
@@ -82,7 +82,7 @@ impl Disk {
             if top.join(&path).is_dir() {
                 self.name(None, Some((path.clone(), Entry::Folder)));
                 self.take(top, &path);
-            } else {
+            } else if !trace::is_index(&path) {
                 let bytes = fs::read(top.join(&path)).unwrap();
                 self.files.push(Inode {
                     seen: bytes.clone(),

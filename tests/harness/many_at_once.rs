@@ -26,6 +26,8 @@ use super::{
     wharf,
 };
 
+const DATABASES: [&str; 2] = ["memory.sqlite", "business.sqlite"];
+
 /// Tasks for one piece each from the same stock, each with an order of its own. Every other one loses the response of its
 /// shipment, and needs a second plan.
 pub struct Many {
@@ -95,21 +97,50 @@ impl Many {
         let first = Task::new(first, demo::component()).with_seed(seed);
         let host = library::host(prepared.path());
         library::finish(&host, Planner::Search, first);
-        let ids: Vec<_> = (1..=tasks).map(|number| format!("task-{number}")).collect();
+        let many = Self {
+            program: program.into(),
+            at_once,
+            prepared,
+            ids: (1..=tasks).map(|number| format!("task-{number}")).collect(),
+        };
+        many.hand_in();
+        many
+    }
+
+    fn hand_in(&self) {
         let described: Vec<_> = (1..)
-            .zip(&ids)
+            .zip(&self.ids)
             .map(|(number, id)| {
                 let lost = (number % 2 == 0).then_some("shipment");
                 json!({"request": request(id, number), "loseResponseOf": lost})
             })
             .collect();
-        prepared.handed_in("tasks.json", Value::from(described).to_string());
-        Self {
-            program: program.into(),
-            at_once,
-            prepared,
-            ids,
-        }
+        let described = Value::from(described).to_string();
+        self.prepared.handed_in("tasks.json", described);
+    }
+
+    /// With logs that SQLite moves into their databases while the tasks run, and begins anew.
+    #[must_use]
+    pub fn with_long_logs(mut self) -> Self {
+        /// SQLite does so from 1000 pages on.
+        const PAGES: usize = 980;
+        let connections = DATABASES.map(|name| {
+            let connection = self.prepared.open_for_tampering(name);
+            let unhindered = "PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF;";
+            connection.execute_batch(unhindered).unwrap();
+            for _ in 0..PAGES {
+                connection
+                    .execute("UPDATE wharf_barrier SET commits = commits + 1", ())
+                    .unwrap();
+            }
+            connection
+        });
+        // Whoever closes a database as the last one takes the log away.
+        let copy = self.copy();
+        drop(connections);
+        self.prepared = copy;
+        self.hand_in();
+        self
     }
 
     /// Runs them without a disturbance.
@@ -224,6 +255,12 @@ impl Recorded<'_> {
         syncs
             .filter(|change| sync_of(change, log).is_some())
             .count()
+    }
+
+    /// How often a log was begun.
+    pub fn beginnings_of(&self, log: &str) -> usize {
+        let is_first = |change: &&Change| matches!(change, Change::Write { path, at: 0, .. } if path.ends_with(log));
+        self.changes.iter().filter(is_first).count()
     }
 
     /// Kills a run at as many moments, spread over its whole length.

@@ -464,11 +464,10 @@ impl Tracer {
         self.own(folder.join(name))
     }
 
-    /// What is of the folder, and stays: the index of a log is shared memory, made anew by whoever opens it first.
+    /// What is of the folder, and stays.
     fn own(&self, path: PathBuf) -> Option<PathBuf> {
-        let is_index = path.as_os_str().as_encoded_bytes().ends_with(b"-shm");
         let path = path.strip_prefix(&self.folder).ok()?;
-        (!is_index).then(|| path.to_owned())
+        (!is_index(path)).then(|| path.to_owned())
     }
 
     fn bytes(&self, address: u64, length: u64) -> Vec<u8> {
@@ -485,6 +484,11 @@ impl Tracer {
         text.truncate(end);
         text
     }
+}
+
+/// The index of a log is shared memory, made anew by whoever opens it first.
+pub(crate) fn is_index(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"-shm")
 }
 
 /// Lets a thread go on up to its next stop.
