@@ -53,8 +53,8 @@ fn main() -> anyhow::Result<()> {
                 let id = task.id().clone();
                 let pattern = PlanExecute::new(Planner::Search);
                 match host.run(&pattern, task, RunOptions::default()).await? {
-                    // One line, one write.
-                    Outcome::Finished(_) => writeln!(stdout(), "{}", format!("{id} finished"))?,
+                    // A line is one write.
+                    Outcome::Finished(_) => writeln!(stdout(), "{id} finished")?,
                     other => bail!("{id}: {other:?}"),
                 }
                 Ok(())
