@@ -230,6 +230,7 @@ impl Tracer {
     fn follow(&mut self) -> Option<i32> {
         let mut code = None;
         let mut begun = false;
+        let mut killed = false;
         while let Some(status) = self.next_stop() {
             let (thread, signal) = match status {
                 WaitStatus::Exited(thread, exit) => {
@@ -251,6 +252,8 @@ impl Tracer {
                     self.memory = File::open(format!("/proc/{}/mem", self.leader)).unwrap();
                     (thread, None)
                 }
+                // Nothing is of interest any more.
+                WaitStatus::PtraceSyscall(thread) if killed => (thread, None),
                 WaitStatus::PtraceSyscall(thread) => {
                     match self.stopped(thread) {
                         Next::GoOn => {}
@@ -260,8 +263,7 @@ impl Tracer {
                         }
                         Next::Kill => {
                             kill(self.group(), Signal::SIGKILL).unwrap();
-                            // Nothing that happens from here on is of interest, and nobody is waited for.
-                            self.moment = None;
+                            killed = true;
                             self.held.clear();
                         }
                     }
@@ -309,10 +311,12 @@ impl Tracer {
         }
     }
 
-    /// Whether every thread that is not held sleeps.
+    /// Whether every thread that is not held sleeps, or has ended.
     fn all_others_wait(&self) -> bool {
-        let threads = fs::read_dir(format!("/proc/{}/task", self.leader)).unwrap();
-        threads.map(Result::unwrap).all(|thread| {
+        let Ok(threads) = fs::read_dir(format!("/proc/{}/task", self.leader)) else {
+            return true;
+        };
+        threads.flatten().all(|thread| {
             let id = thread.file_name().to_str().unwrap().parse().unwrap();
             let stat = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
             // proc(5): after the name in parentheses, which may contain some.
