@@ -80,7 +80,7 @@ enum Again {
 
 impl Again {
     const fn alternating(number: usize) -> Self {
-        if number.is_multiple_of(4) {
+        if number.is_multiple_of(5) {
             Self::OneByOne
         } else {
             Self::AtOnce
