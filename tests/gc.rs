@@ -201,17 +201,9 @@ fn a_workspace_that_is_swept_does_not_grow_with_its_tasks() {
     const ROUND: usize = 1000;
     const ROUNDS: usize = 10;
     const LEFT_OF_EACH: u64 = 1024;
-    // No power is cut here, so memory does for a disk.
-    let shm = Path::new("/dev/shm");
-    let folder = if shm.is_dir() {
-        tempfile::tempdir_in(shm)
-    } else {
-        tempfile::tempdir()
-    };
-    let folder = folder.unwrap();
-    let directory = folder.path().join("workspace");
-    let line = folder.path().join("script.jsonl");
-    fs::write(&line, format!("{}\n", script::says("Done."))).unwrap();
+    let workspace = Workspace::in_memory();
+    let directory = workspace.path();
+    let line = workspace.script(&[script::says("Done.")]);
     let host = library::host(&directory);
     let agent = host.make_agent(Arc::new(ScriptPlanner::read(&line).unwrap()));
     let mut sizes = Vec::new();

@@ -54,6 +54,7 @@ mod hostile_traps;
 mod sandboxes;
 
 mod cancel;
+mod many_at_once;
 mod many_tasks;
 mod clock;
 mod crash;

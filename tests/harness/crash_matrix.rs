@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::{
     Ran, Wharf, Workspace, demo,
-    disk::{Disk, Loses},
+    disk::{self, Disk, Loses},
+    losses::Losses,
     script,
     trace::{self, Change, Moment},
     wharf,
@@ -139,7 +140,7 @@ impl Case {
 
     /// Runs it without a disturbance.
     pub fn clean(&self) -> Clean<'_> {
-        let workspace = Workspace::new();
+        let workspace = Workspace::in_memory();
         let traced = trace::record(self.start(&workspace), &workspace.folder());
         assert_eq!(traced.code, Some(self.exit), "{}", traced.stderr);
         let outcome = self.outcome(&workspace, calls(&traced.stderr));
@@ -200,9 +201,7 @@ impl Clean<'_> {
     /// The same run on a disk that ignores the syncs of files of this name.
     #[must_use]
     pub fn without_syncs_of(mut self, name: &str) -> Self {
-        let is_ignored =
-            |change: &Change| matches!(change, Change::Sync(path) if path.ends_with(name));
-        self.changes.retain(|change| !is_ignored(change));
+        ignore_syncs_of(name, &mut self.changes);
         self
     }
 
@@ -250,7 +249,7 @@ impl Clean<'_> {
     }
 
     fn killed_at(&self, moment: Moment, meddle: Meddling<'_>) -> Result<(), String> {
-        let workspace = Workspace::new();
+        let workspace = Workspace::in_memory();
         let command = self.case.start(&workspace);
         let killed = trace::kill_at(command, &workspace.folder(), moment);
         meddle(&workspace);
@@ -266,7 +265,7 @@ impl Clean<'_> {
         }
         let after = calls(&ran.stderr);
         let outcome = self.case.outcome(workspace, after);
-        self.same_report(&outcome.report)?;
+        same_report(&outcome.report, &self.outcome.report)?;
         if outcome.effects != self.outcome.effects {
             return Err(format!(
                 "the effects are {:#?} instead of {:#?}",
@@ -280,23 +279,6 @@ impl Clean<'_> {
         let audit = wharf("audit").dir(workspace.path()).json().run();
         if audit.code != Some(0) {
             return Err(format!("the audit found {}{}", audit.stdout, audit.stderr));
-        }
-        Ok(())
-    }
-
-    fn same_report(&self, report: &Value) -> Result<(), String> {
-        let clean = &self.outcome.report;
-        if unmarked(report) != unmarked(clean) {
-            return Err(format!("the report is {report} instead of {clean}"));
-        }
-        for counter in ["modelCalls", "actionCalls", "turns", "toolCalls"] {
-            if clean["usage"][counter].is_null() {
-                continue;
-            }
-            let used = |report: &Value| report["usage"][counter].as_u64().unwrap();
-            if !matches!(used(report).checked_sub(used(clean)), Some(0 | 1)) {
-                return Err(format!("{counter}: {report}"));
-            }
         }
         Ok(())
     }
@@ -335,18 +317,18 @@ impl Clean<'_> {
         let mut disk = Disk::empty();
         let mut covered = PowerLosses { syncs: 0, disks: 0 };
         for (at, change) in self.changes.iter().enumerate() {
-            let is_sync = matches!(change, Change::Sync(_));
+            let is_sync = matches!(change, Change::Sync { .. });
             if is_sync {
                 covered.syncs += 1;
                 for seed in 0..seeds {
-                    let mut coin = Coin::new(covered.syncs as u64 * seeds + seed);
-                    self.goes_on_from(&disk, &mut || coin.toss(), at)?;
+                    let mut losses = Losses::new(covered.syncs as u64 * seeds + seed);
+                    self.goes_on_from(&disk, &mut |unsynced| losses.draw(unsynced), at)?;
                     covered.disks += 1;
                 }
             }
             disk.apply(change);
             if is_sync {
-                self.goes_on_from(&disk, &mut || true, at)?;
+                self.goes_on_from(&disk, &mut disk::all, at)?;
                 covered.disks += 1;
             }
         }
@@ -363,7 +345,7 @@ impl Clean<'_> {
 
     /// What was acknowledged is there after a power loss, and nothing is done again.
     fn is_kept_on(&self, disk: &Disk) -> Result<(), String> {
-        let workspace = Workspace::of(disk.after_power_loss(&mut || true));
+        let workspace = Workspace::of(disk.after_power_loss(&mut disk::all));
         let ran = self.case.go_on(&workspace);
         let again = calls(&ran.stderr);
         if ran.code != Some(self.case.exit) || !again.is_empty() {
@@ -385,12 +367,41 @@ impl Clean<'_> {
     }
 }
 
+/// Makes of a record that of a disk which ignores the syncs of files of this name.
+pub(crate) fn ignore_syncs_of(name: &str, changes: &mut [Change]) {
+    for change in changes {
+        if let Change::Sync { path, covers } = change
+            && path.ends_with(name)
+        {
+            *covers = 0;
+        }
+    }
+}
+
+/// The report of a task that was disturbed once and that of one that was not: the same, but that a counter may be higher by a
+/// reserved call.
+pub(crate) fn same_report(report: &Value, clean: &Value) -> Result<(), String> {
+    if unmarked(report) != unmarked(clean) {
+        return Err(format!("the report is {report} instead of {clean}"));
+    }
+    for counter in ["modelCalls", "actionCalls", "turns", "toolCalls"] {
+        if clean["usage"][counter].is_null() {
+            continue;
+        }
+        let used = |report: &Value| report["usage"][counter].as_u64().unwrap();
+        if !matches!(used(report).checked_sub(used(clean)), Some(0 | 1)) {
+            return Err(format!("{counter}: {report}"));
+        }
+    }
+    Ok(())
+}
+
 /// The operations in the ledger; read from a copy, since a look at a database changes its files.
 fn standing(workspace: &Workspace) -> Vec<String> {
     if !workspace.path().join("business.sqlite").exists() {
         return Vec::new();
     }
-    let copy = workspace.copy();
+    let copy = workspace.copy_to(Workspace::in_memory());
     // For writing, so that a transaction that was cut short is rolled back first.
     let database = copy.open_for_tampering("business.sqlite");
     let Ok(mut ledger) = database.prepare("SELECT operation_key FROM wharf_ledger") else {
@@ -432,20 +443,4 @@ pub fn unmarked(report: &Value) -> Value {
         }
     }
     report
-}
-
-/// The same sequence for the same seed.
-struct Coin(u64);
-
-impl Coin {
-    const fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    const fn toss(&mut self) -> bool {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 >> 63 == 1
-    }
 }

@@ -1,14 +1,16 @@
 //! What is left of a folder when the power is lost: what was synced, and of the rest whatever the disk had happened to write.
 //!
 //! A file's bytes are kept apart from its names. A sync of a file makes its bytes durable, a sync of a folder the names in
-//! it. What was changed since may be lost, each change on its own: writes, lengths and names in any mixture.
+//! it: what was changed before the sync was asked for. All else may be lost, each change on its own: writes, lengths and names in
+//! any mixture.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fs,
     path::{Path, PathBuf},
 };
 
-use super::trace::Change;
+use super::trace::{self, Change};
 
 /// A folder, as it is seen and as it is certain to survive.
 #[derive(Debug, Clone)]
@@ -16,8 +18,10 @@ pub struct Disk {
     files: Vec<Inode>,
     seen: Names,
     durable: Names,
-    /// Changes of names since the last sync of the folder that each is in.
-    names: Vec<Renaming>,
+    /// Changes of names that no sync of the folder that each is in has made durable, by their numbers.
+    names: Vec<(usize, Renaming)>,
+    /// So many changes were made.
+    made: usize,
 }
 
 type Names = BTreeMap<PathBuf, Entry>;
@@ -32,7 +36,7 @@ enum Entry {
 struct Inode {
     seen: Vec<u8>,
     durable: Vec<u8>,
-    unsynced: Vec<Change>,
+    unsynced: Vec<(usize, Change)>,
 }
 
 /// In one folder: a name that now means something else, or nothing.
@@ -42,8 +46,13 @@ struct Renaming {
     added: Option<(PathBuf, Entry)>,
 }
 
-/// Decides for each unsynced change whether it is lost.
-pub type Loses<'a> = &'a mut dyn FnMut() -> bool;
+/// Says of so many unsynced changes of one file, or of names, which are lost; the oldest comes first.
+pub type Loses<'a> = &'a mut dyn FnMut(usize) -> Vec<bool>;
+
+/// Nothing is left that was not synced.
+pub fn all(unsynced: usize) -> Vec<bool> {
+    vec![true; unsynced]
+}
 
 impl Disk {
     /// An empty folder, which itself is durable. All paths are relative to it.
@@ -54,12 +63,43 @@ impl Disk {
             seen: top.clone(),
             durable: top,
             names: Vec::new(),
+            made: 0,
+        }
+    }
+
+    /// A folder in which everything is durable, as it is now; the index of a log is none of it.
+    pub fn of(folder: &Path) -> Self {
+        let mut disk = Self::empty();
+        disk.take(folder, Path::new(""));
+        disk.durable.clone_from(&disk.seen);
+        disk.names.clear();
+        disk
+    }
+
+    fn take(&mut self, top: &Path, below: &Path) {
+        for entry in fs::read_dir(top.join(below)).unwrap() {
+            let path = below.join(entry.unwrap().file_name());
+            if top.join(&path).is_dir() {
+                self.name(None, Some((path.clone(), Entry::Folder)));
+                self.take(top, &path);
+            } else if !trace::is_index(&path) {
+                let bytes = fs::read(top.join(&path)).unwrap();
+                self.files.push(Inode {
+                    seen: bytes.clone(),
+                    durable: bytes,
+                    unsynced: Vec::new(),
+                });
+                self.name(None, Some((path, Entry::File(self.files.len() - 1))));
+            }
         }
     }
 
     /// One change more.
     pub fn apply(&mut self, change: &Change) {
+        let number = self.made;
         match change {
+            // Another thread was faster.
+            Change::Create(path) if self.seen.contains_key(path) => {}
             Change::Create(path) => {
                 self.files.push(Inode::default());
                 self.name(
@@ -71,7 +111,7 @@ impl Disk {
             Change::Write { path, .. } | Change::Truncate { path, .. } => {
                 if let Some(file) = self.file(path) {
                     write(&mut file.seen, change);
-                    file.unsynced.push(change.clone());
+                    file.unsynced.push((number, change.clone()));
                 }
             }
             Change::Rename { from, to } => {
@@ -84,22 +124,19 @@ impl Disk {
                     self.name(Some(path.clone()), None);
                 }
             }
-            Change::Sync(path) => match self.seen.get(path) {
-                Some(Entry::File(at)) => {
-                    let file = &mut self.files[*at];
-                    file.durable.clone_from(&file.seen);
-                    file.unsynced.clear();
-                }
-                _ => self.sync_names(path),
+            Change::Sync { path, covers } => match self.seen.get(path) {
+                Some(Entry::File(at)) => self.files[*at].sync(*covers),
+                _ => self.sync_names(path, *covers),
             },
         }
+        self.made += 1;
     }
 
     /// The folder after a power loss. Without its parents no file is left, whatever was written to it.
     pub fn after_power_loss(&self, loses: Loses<'_>) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         let mut names = self.durable.clone();
-        for renaming in &self.names {
-            if !loses() {
+        for ((_, renaming), lost) in self.names.iter().zip(loses(self.names.len())) {
+            if !lost {
                 renaming.apply(&mut names);
             }
         }
@@ -142,17 +179,17 @@ impl Disk {
     fn name(&mut self, removed: Option<PathBuf>, added: Option<(PathBuf, Entry)>) {
         let renaming = Renaming { removed, added };
         renaming.apply(&mut self.seen);
-        self.names.push(renaming);
+        self.names.push((self.made, renaming));
     }
 
-    fn sync_names(&mut self, folder: &Path) {
+    fn sync_names(&mut self, folder: &Path, covers: usize) {
         let durable = &mut self.durable;
-        self.names.retain(|renaming| {
-            let is_here = renaming.folder() == Some(folder);
-            if is_here {
+        self.names.retain(|(number, renaming)| {
+            let is_synced = *number < covers && renaming.folder() == Some(folder);
+            if is_synced {
                 renaming.apply(durable);
             }
-            !is_here
+            !is_synced
         });
     }
 }
@@ -174,10 +211,17 @@ impl Renaming {
 }
 
 impl Inode {
+    fn sync(&mut self, covers: usize) {
+        let synced = self.unsynced.partition_point(|(made, _)| *made < covers);
+        for (_, change) in self.unsynced.drain(..synced) {
+            write(&mut self.durable, &change);
+        }
+    }
+
     fn after_power_loss(&self, loses: Loses<'_>) -> Vec<u8> {
         let mut bytes = self.durable.clone();
-        for change in &self.unsynced {
-            if !loses() {
+        for ((_, change), lost) in self.unsynced.iter().zip(loses(self.unsynced.len())) {
+            if !lost {
                 write(&mut bytes, change);
             }
         }

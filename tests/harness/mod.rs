@@ -19,6 +19,8 @@ pub mod halfway;
 pub mod hostile;
 pub mod hostile_program;
 pub mod library;
+pub mod losses;
+pub mod many_at_once;
 pub mod mcp;
 pub mod model;
 pub mod patience;

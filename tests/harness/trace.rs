@@ -2,18 +2,24 @@
 //!
 //! The program is the real one, unchanged: it is traced as a debugger traces it. What is recorded is what the kernel was
 //! asked to do, with the bytes. `disk.rs` makes of it what a power loss would leave.
+//!
+//! Several threads change a folder at once. A thread stands still when it enters the kernel and when it leaves it, until the
+//! tracer lets it go on; so a change is recorded before any thread can know that it is made, and what one thread does because
+//! of another's change comes after it. Calls that overlap may have come in any order: a sync says what was changed before it was
+//! asked for, and is held responsible for no more.
 #![allow(
     unsafe_code,
     reason = "a child that asks to be traced, and the kernel's union of what a stop can be"
 )]
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     ffi::OsString,
     fs::{self, File},
     os::unix::{ffi::OsStringExt as _, fs::FileExt as _, process::CommandExt as _},
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    thread,
 };
 
 use nix::{
@@ -48,8 +54,19 @@ pub enum Change {
         to: PathBuf,
     },
     Unlink(PathBuf),
-    /// Of a file, or of a folder's names.
-    Sync(PathBuf),
+    /// Of a file, or of a folder's names: of the first so many changes, all that were made when it was asked for.
+    Sync {
+        path: PathBuf,
+        covers: usize,
+    },
+}
+
+/// What a program wrote to standard output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// So many changes were made when it did.
+    pub after: usize,
+    pub text: String,
 }
 
 /// A moment between two changes.
@@ -65,6 +82,7 @@ pub enum Moment {
 #[derive(Debug)]
 pub struct Traced {
     pub changes: Vec<Change>,
+    pub said: Vec<Said>,
     /// None: it was killed.
     pub code: Option<i32>,
     pub stdout: String,
@@ -88,47 +106,92 @@ pub fn is_possible() -> bool {
 
 /// Runs a program to its end and records what it changes in a folder.
 pub fn record(command: Command, folder: &Path) -> Traced {
-    run(command, folder, None)
+    Watch::of(command, folder).run()
 }
 
 /// Runs a program up to a moment, and kills it there.
 #[track_caller]
 pub fn kill_at(command: Command, folder: &Path, moment: Moment) -> Traced {
-    let traced = run(command, folder, Some(moment));
+    let traced = Watch::of(command, folder).until(moment).run();
     assert_eq!(traced.code, None, "the program did not come to {moment:?}");
     traced
 }
 
-#[expect(
-    clippy::zombie_processes,
-    reason = "the tracer waits for the whole process group"
-)]
-fn run(mut command: Command, folder: &Path, moment: Option<Moment>) -> Traced {
-    let output = tempfile::tempdir().unwrap();
-    let file = |name: &str| output.path().join(name);
-    command
-        .stdin(Stdio::null())
-        .stdout(File::create(file("stdout")).unwrap())
-        .stderr(File::create(file("stderr")).unwrap())
-        .process_group(0);
-    ask_to_be_traced(&mut command);
-    let child = command.spawn().unwrap();
-    let leader = Pid::from_raw(child.id().try_into().unwrap());
-    let mut tracer = Tracer {
-        leader,
-        folder: folder.to_owned(),
-        memory: File::open(format!("/proc/{leader}/mem")).unwrap(),
-        asked: HashMap::new(),
-        changes: Vec::new(),
-        moment,
-    };
-    let code = tracer.follow();
-    let text = |name: &str| String::from_utf8(fs::read(file(name)).unwrap()).unwrap();
-    Traced {
-        changes: tracer.changes,
-        code,
-        stdout: text("stdout"),
-        stderr: text("stderr"),
+/// A program that is to be run, and how it is watched.
+pub struct Watch {
+    command: Command,
+    folder: PathBuf,
+    moment: Option<Moment>,
+    syncs: Syncs,
+}
+
+/// How long syncs take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Syncs {
+    /// As long as the disk lets them.
+    AsTheyDo,
+    /// As long as another thread has anything to do that does not wait for them.
+    Slow,
+}
+
+impl Watch {
+    pub fn of(command: Command, folder: &Path) -> Self {
+        Self {
+            command,
+            folder: folder.to_owned(),
+            moment: None,
+            syncs: Syncs::AsTheyDo,
+        }
+    }
+
+    /// It is killed there, if it comes there.
+    #[must_use]
+    pub fn until(mut self, moment: Moment) -> Self {
+        self.moment = Some(moment);
+        self
+    }
+
+    #[must_use]
+    pub fn with(mut self, syncs: Syncs) -> Self {
+        self.syncs = syncs;
+        self
+    }
+
+    #[expect(
+        clippy::zombie_processes,
+        reason = "the tracer waits for the whole process group"
+    )]
+    pub fn run(mut self) -> Traced {
+        let output = tempfile::tempdir().unwrap();
+        let file = |name: &str| output.path().join(name);
+        self.command
+            .stdin(Stdio::null())
+            .stdout(File::create(file("stdout")).unwrap())
+            .stderr(File::create(file("stderr")).unwrap())
+            .process_group(0);
+        ask_to_be_traced(&mut self.command);
+        let child = self.command.spawn().unwrap();
+        let leader = Pid::from_raw(child.id().try_into().unwrap());
+        let mut tracer = Tracer {
+            leader,
+            folder: self.folder,
+            memory: File::open(format!("/proc/{leader}/mem")).unwrap(),
+            asked: HashMap::new(),
+            changes: Vec::new(),
+            said: Vec::new(),
+            moment: self.moment,
+            syncs: self.syncs,
+            held: VecDeque::new(),
+        };
+        let code = tracer.follow();
+        let text = |name: &str| String::from_utf8(fs::read(file(name)).unwrap()).unwrap();
+        Traced {
+            changes: tracer.changes,
+            said: tracer.said,
+            code,
+            stdout: text("stdout"),
+            stderr: text("stderr"),
+        }
     }
 }
 
@@ -146,7 +209,20 @@ struct Tracer {
     /// What each thread has asked for.
     asked: HashMap<Pid, Change>,
     changes: Vec<Change>,
+    said: Vec<Said>,
     moment: Option<Moment>,
+    syncs: Syncs,
+    /// Threads whose syncs are slow.
+    held: VecDeque<Pid>,
+}
+
+/// What becomes of a thread that has stopped.
+enum Next {
+    GoOn,
+    /// Its sync has not yet begun.
+    Hold,
+    /// This is the moment.
+    Kill,
 }
 
 impl Tracer {
@@ -154,13 +230,8 @@ impl Tracer {
     fn follow(&mut self) -> Option<i32> {
         let mut code = None;
         let mut begun = false;
-        loop {
-            let group = Pid::from_raw(-self.leader.as_raw());
-            let status = match waitpid(group, Some(WaitPidFlag::__WALL)) {
-                Ok(status) => status,
-                Err(Errno::ECHILD) => return code,
-                Err(error) => panic!("{error}"),
-            };
+        let mut killed = false;
+        while let Some(status) = self.next_stop() {
             let (thread, signal) = match status {
                 WaitStatus::Exited(thread, exit) => {
                     if thread == self.leader {
@@ -173,65 +244,140 @@ impl Tracer {
                     begun = true;
                     let options = Options::PTRACE_O_TRACESYSGOOD
                         | Options::PTRACE_O_TRACECLONE
+                        | Options::PTRACE_O_TRACEFORK
+                        | Options::PTRACE_O_TRACEVFORK
                         | Options::PTRACE_O_EXITKILL;
                     ptrace::setoptions(thread, options).unwrap();
                     // What was open before belonged to the program that was replaced.
                     self.memory = File::open(format!("/proc/{}/mem", self.leader)).unwrap();
                     (thread, None)
                 }
+                // Nothing is of interest any more.
+                WaitStatus::PtraceSyscall(thread) if killed => (thread, None),
                 WaitStatus::PtraceSyscall(thread) => {
-                    if self.stopped(thread) {
-                        kill(group, Signal::SIGKILL).unwrap();
+                    match self.stopped(thread) {
+                        Next::GoOn => {}
+                        Next::Hold => {
+                            self.held.push_back(thread);
+                            continue;
+                        }
+                        Next::Kill => {
+                            kill(self.group(), Signal::SIGKILL).unwrap();
+                            killed = true;
+                            self.held.clear();
+                        }
                     }
                     (thread, None)
                 }
                 // A new thread begins with this one, which is not for it.
                 WaitStatus::Stopped(thread, Signal::SIGSTOP) => (thread, None),
                 WaitStatus::Stopped(thread, signal) => (thread, Some(signal)),
-                WaitStatus::PtraceEvent(thread, ..) => (thread, None),
+                WaitStatus::PtraceEvent(thread, _, event) => {
+                    assert_eq!(
+                        event,
+                        libc::PTRACE_EVENT_CLONE,
+                        "what another process changes is not recorded"
+                    );
+                    (thread, None)
+                }
                 _ => continue,
             };
-            match ptrace::syscall(thread, signal) {
-                // It was killed meanwhile.
-                Ok(()) | Err(Errno::ESRCH) => {}
+            resume(thread, signal);
+        }
+        code
+    }
+
+    /// None: all have ended.
+    fn next_stop(&mut self) -> Option<WaitStatus> {
+        loop {
+            let mut flags = WaitPidFlag::__WALL;
+            if !self.held.is_empty() {
+                flags |= WaitPidFlag::WNOHANG;
+            }
+            match waitpid(self.group(), Some(flags)) {
+                Ok(WaitStatus::StillAlive) => {
+                    // Twice: one that was seen to wait may have been woken by one that was not.
+                    if self.all_others_wait() && self.all_others_wait() {
+                        let first = self.held.pop_front().expect("somebody is held");
+                        resume(first, None);
+                    } else {
+                        thread::yield_now();
+                    }
+                }
+                Ok(status) => return Some(status),
+                Err(Errno::ECHILD) => return None,
                 Err(error) => panic!("{error}"),
             }
         }
     }
 
-    /// A thread enters or leaves the kernel. True: this is the moment.
-    fn stopped(&mut self, thread: Pid) -> bool {
+    /// Whether every thread that is not held sleeps, or has ended.
+    fn all_others_wait(&self) -> bool {
+        let Ok(threads) = fs::read_dir(format!("/proc/{}/task", self.leader)) else {
+            return true;
+        };
+        threads.flatten().all(|thread| {
+            let id = thread.file_name().to_str().unwrap().parse().unwrap();
+            let stat = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+            // proc(5): after the name in parentheses, which may contain some.
+            let state = stat
+                .rsplit_once(") ")
+                .and_then(|(_, rest)| rest.chars().next());
+            self.held.contains(&Pid::from_raw(id)) || matches!(state, None | Some('S' | 'Z'))
+        })
+    }
+
+    /// A thread enters or leaves the kernel.
+    fn stopped(&mut self, thread: Pid) -> Next {
         const ENTRY: u8 = 1;
         const EXIT: u8 = 2;
         let Ok(info) = ptrace::syscall_info(thread) else {
-            return false;
+            return Next::GoOn;
         };
         match info.op {
             ENTRY => {
                 // SAFETY: `op` says which member of the union is set.
                 let entry = unsafe { info.u.entry };
+                if entry.nr == libc::SYS_write as u64 && entry.args[0] == STANDARD_OUTPUT {
+                    self.said.push(Said {
+                        after: self.changes.len(),
+                        text: String::from_utf8(self.bytes(entry.args[1], entry.args[2])).unwrap(),
+                    });
+                    return Next::GoOn;
+                }
                 let Some(change) = self.asked_for(thread, entry.nr, &entry.args) else {
-                    return false;
+                    return Next::GoOn;
                 };
+                let is_sync = matches!(change, Change::Sync { .. });
                 self.asked.insert(thread, change);
-                self.moment == Some(Moment::Before(self.changes.len()))
+                if self.moment == Some(Moment::Before(self.changes.len())) {
+                    Next::Kill
+                } else if is_sync && self.syncs == Syncs::Slow {
+                    Next::Hold
+                } else {
+                    Next::GoOn
+                }
             }
             EXIT => {
                 let Some(mut change) = self.asked.remove(&thread) else {
-                    return false;
+                    return Next::GoOn;
                 };
                 // SAFETY: as above.
                 let returned = unsafe { info.u.exit.sval };
                 let Ok(returned) = usize::try_from(returned) else {
-                    return false;
+                    return Next::GoOn;
                 };
                 if let Change::Write { bytes, .. } = &mut change {
                     bytes.truncate(returned);
                 }
                 self.changes.push(change);
-                self.moment == Some(Moment::After(self.changes.len() - 1))
+                if self.moment == Some(Moment::After(self.changes.len() - 1)) {
+                    Next::Kill
+                } else {
+                    Next::GoOn
+                }
             }
-            _ => false,
+            _ => Next::GoOn,
         }
     }
 
@@ -265,7 +411,10 @@ impl Tracer {
                 path: fd(0)?,
                 length: args[1],
             }),
-            libc::SYS_fsync | libc::SYS_fdatasync => Some(Change::Sync(fd(0)?)),
+            libc::SYS_fsync | libc::SYS_fdatasync => Some(Change::Sync {
+                path: fd(0)?,
+                covers: self.changes.len(),
+            }),
             libc::SYS_renameat | libc::SYS_renameat2 => rename(named(0, 1), named(2, 3)),
             libc::SYS_unlinkat => Some(Change::Unlink(named(0, 1)?)),
             libc::SYS_mkdirat => Some(Change::Mkdir(named(0, 1)?)),
@@ -298,6 +447,10 @@ impl Tracer {
         }
     }
 
+    fn group(&self) -> Pid {
+        Pid::from_raw(-self.leader.as_raw())
+    }
+
     /// The file behind a descriptor, if it has a name in the folder.
     fn open_file(&self, thread: Pid, fd: u64) -> Option<PathBuf> {
         let fd = i32::try_from(fd as i64).ok().filter(|fd| *fd >= 0)?;
@@ -315,11 +468,10 @@ impl Tracer {
         self.own(folder.join(name))
     }
 
-    /// What is of the folder, and stays: the index of a log is shared memory, made anew by whoever opens it first.
+    /// What is of the folder, and stays.
     fn own(&self, path: PathBuf) -> Option<PathBuf> {
-        let is_index = path.as_os_str().as_encoded_bytes().ends_with(b"-shm");
         let path = path.strip_prefix(&self.folder).ok()?;
-        (!is_index).then(|| path.to_owned())
+        (!is_index(path)).then(|| path.to_owned())
     }
 
     fn bytes(&self, address: u64, length: u64) -> Vec<u8> {
@@ -337,6 +489,22 @@ impl Tracer {
         text
     }
 }
+
+/// The index of a log is shared memory, made anew by whoever opens it first.
+pub(crate) fn is_index(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"-shm")
+}
+
+/// Lets a thread go on up to its next stop.
+fn resume(thread: Pid, signal: Option<Signal>) {
+    match ptrace::syscall(thread, signal) {
+        // It was killed meanwhile.
+        Ok(()) | Err(Errno::ESRCH) => {}
+        Err(error) => panic!("{error}"),
+    }
+}
+
+const STANDARD_OUTPUT: u64 = 1;
 
 /// As the kernel is told that a name is relative to the current folder.
 const CURRENT_FOLDER: u64 = libc::AT_FDCWD as u64;

@@ -27,6 +27,16 @@ impl Workspace {
         }
     }
 
+    /// As [`Self::new`], in memory where there is such a disk: for tests that record syncs, or make many, and need not wait for them.
+    pub fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() {
+            Self::below(memory)
+        } else {
+            Self::new()
+        }
+    }
+
     /// As [`Self::new`], on a disk of the test's choice.
     pub fn below(folder: &Path) -> Self {
         Self {
@@ -34,9 +44,9 @@ impl Workspace {
         }
     }
 
-    /// A workspace with these files and folders, by their paths relative to [`Self::folder`].
+    /// A workspace in memory with these files and folders, by their paths relative to [`Self::folder`].
     pub fn of(files: BTreeMap<PathBuf, Option<Vec<u8>>>) -> Self {
-        let workspace = Self::new();
+        let workspace = Self::in_memory();
         for (path, content) in files {
             let path = workspace.folder().join(path);
             match content {
