@@ -29,6 +29,8 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("jiff", &["*"]),
     ("jsonschema", &["schema"]),
     ("memchr", &["business"]),
+    // Of the program alone: `main.rs`.
+    ("mimalloc", &[]),
     ("redis", &["technologies"]),
     ("regex", &["words"]),
     ("reqwest", &["technologies"]),
