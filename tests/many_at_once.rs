@@ -125,12 +125,13 @@ fn a_task_that_is_acknowledged_before_its_sync_is_found() {
 fn tasks_at_once_share_the_syncs_of_their_logs() {
     let Some(many) = many(8, 8) else { return };
     let recorded = many.record(Syncs::Slow);
-    for log in LOGS {
-        let (commits, syncs) = (recorded.commits_to(log), recorded.syncs_of(log));
-        // Each task has four operations.
-        assert!(commits >= 8 * 4, "{log}: {commits} commits");
-        assert!(syncs < commits, "{log}: {commits} commits, {syncs} syncs");
-    }
+    let [business, memory] = ["business.sqlite-wal", "memory.sqlite-wal"]
+        .map(|log| (recorded.commits_to(log), recorded.syncs_of(log)));
+    // Each task has four operations, each a transaction of its own, and seven appends, which share theirs as well.
+    let (commits, syncs) = business;
+    assert!(commits >= 8 * 4 && syncs < commits, "{business:?}");
+    let (commits, syncs) = memory;
+    assert!(commits < 8 * 7 && syncs < 8 * 7, "{memory:?}");
 }
 
 #[test]
