@@ -4,7 +4,7 @@
 //!
 //! Visible is not durable: a commit can be read before it was synced, an own one by another thread, and that of another
 //! process which is killed then. So whatever was visible is stood for by a ticket, and is durable once the log was synced after the
-//! ticket was given out ([`super::shared_sync`] says why that is enough; a foreign writer at `synchronous=OFF` voids it).
+//! ticket was given out (`shared_sync.rs` says why that is enough; a foreign writer at `synchronous=OFF` voids it).
 //!
 //! Every commit gives out a ticket before it lets go of the writer's lock. For other processes, each write transaction reads
 //! `PRAGMA data_version` after `BEGIN IMMEDIATE`. From there to its commit nobody else can commit, so its ticket stands for
