@@ -74,6 +74,24 @@ fn a_replanned_task_survives_a_kill_anywhere() {
     killed_anywhere(&Case::demo("price-change"));
 }
 
+/// A power loss may take its outputs then, and nothing else: they are written again.
+#[test]
+fn a_task_whose_outputs_are_unsynced_survives_a_power_loss_anywhere() {
+    if !can_trace() {
+        return;
+    }
+    let case = Case::demo_with_unsynced_outputs("stable");
+    let clean = case.clean();
+    let PowerLosses { syncs, .. } = clean.power_loss_matrix(SEEDS).unwrap();
+    let case = Case::demo("stable");
+    let with_outputs = case.clean().power_loss_matrix(0).unwrap().syncs;
+    assert_eq!(
+        syncs,
+        with_outputs - 6,
+        "those of the outputs and their folders"
+    );
+}
+
 /// X1: at every sync, with the changes since the last one lost, all or some.
 #[test]
 fn a_replanned_task_survives_a_power_loss_anywhere() {

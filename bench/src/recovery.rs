@@ -51,6 +51,12 @@ pub(crate) struct Interruption {
     numbers: Range<u32>,
 }
 
+impl Interruption {
+    fn open(&self) -> Result<Embedded> {
+        Embedded::open(&self.setup, &self.workspace)
+    }
+}
+
 /// What it took to end interrupted orders.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -140,18 +146,14 @@ fn expect(lines: &mut Lines, expected: &str) -> Result<()> {
 
 /// The process that is to be killed.
 pub(crate) fn interrupt(interruption: &Interruption) -> Result<()> {
-    let Interruption {
-        setup,
-        workspace,
-        numbers,
-    } = interruption;
-    let host = Embedded::open(setup, workspace)?;
-    let orders = numbers
+    let host = interruption.open()?;
+    let orders = interruption
+        .numbers
         .clone()
         .map(|number| host.prepare(number))
         .collect::<Result<_>>()?;
     let component = host.component();
-    host.drive(orders, setup.lanes, move |order| {
+    host.drive(orders, interruption.setup.lanes, move |order| {
         let mut options = RunOptions::default();
         options.progress = Some(hold());
         Ok((order.task(&component)?, options))
@@ -179,14 +181,10 @@ fn hold() -> ProgressSink {
 
 /// The process that is measured.
 pub(crate) fn recover(interruption: &Interruption) -> Result<()> {
-    let Interruption {
-        setup,
-        workspace,
-        numbers,
-    } = interruption;
-    let host = Embedded::open(setup, workspace)?;
+    let host = interruption.open()?;
+    let numbers = interruption.numbers.clone().collect();
     let told = Arc::new(AtomicBool::new(false));
-    let done = host.drive(numbers.clone().collect(), setup.lanes, move |number| {
+    let done = host.drive(numbers, interruption.setup.lanes, move |number: u32| {
         let told = Arc::clone(&told);
         let mut options = RunOptions::default();
         options.progress = Some(Arc::new(move |_| {

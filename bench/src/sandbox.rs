@@ -44,6 +44,7 @@ use crate::{
     scaling::{self, Scaling},
     scenario::{Names, Scenario},
     statistics::Spread,
+    table::spread,
 };
 
 /// Calls of each contender in a round.
@@ -424,8 +425,6 @@ fn ratios(of: &[f64], to: &[f64]) -> Vec<f64> {
 
 impl Display for Sandboxes {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let spread =
-            |Spread { low, median, high }: &Spread| format!("{median:.2} ({low:.2} to {high:.2})");
         writeln!(
             f,
             "sandboxes, {} rounds of {CALLS} calls and {STEPS} steps; medians, in brackets the quartiles of the rounds\n",
@@ -468,7 +467,7 @@ impl Display for Sandboxes {
                 "within 20 %",
             ),
         ] {
-            writeln!(f, "| {what} | {} | {aim} |", spread(value))?;
+            writeln!(f, "| {what} | {} | {aim} |", spread(*value))?;
         }
         write!(f, "{}", self.scaling)
     }

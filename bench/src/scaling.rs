@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     sandbox::{BareChecks, Checks, HostChecks},
     statistics::Spread,
+    table::spread,
 };
 
 /// Calls of each thread in a round.
@@ -56,16 +57,16 @@ pub(crate) struct Scaling {
 pub(crate) fn measure(component: &Path, rounds: u32) -> Result<Scaling> {
     let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let bytes = fs::read(component).with_context(|| component.display().to_string())?;
-    let (host, bare) = (HostChecks::load(&bytes)?, BareChecks::load(&bytes)?);
-    let both: [(Who, &dyn Checks); 2] = [(Who::Host, &host), (Who::Bare, &bare)];
+    let both = [Who::Host, Who::Bare].map(|who| Ok((who, load(who, &bytes)?)));
+    let both: Vec<_> = both.into_iter().collect::<Result<_>>()?;
     let mut all = [(); 2].map(|()| [(); 3].map(|()| Vec::new()));
     // The first round warms up.
     for round in 0..=rounds {
-        for ((who, checks), measured) in both.into_iter().zip(&mut all) {
+        for ((who, checks), measured) in both.iter().zip(&mut all) {
             let rates = [
-                on_threads(checks, 1)?,
-                on_threads(checks, processors)?,
-                in_processes(component, who, processors)?,
+                on_threads(&**checks, 1)?,
+                on_threads(&**checks, processors)?,
+                in_processes(component, *who, processors)?,
             ];
             if round > 0 {
                 measured
@@ -95,6 +96,13 @@ pub(crate) fn measure(component: &Path, rounds: u32) -> Result<Scaling> {
     Ok(Scaling {
         processors,
         rates: rates.collect(),
+    })
+}
+
+fn load(who: Who, bytes: &[u8]) -> Result<Box<dyn Checks>> {
+    Ok(match who {
+        Who::Host => Box::new(HostChecks::load(bytes)?),
+        Who::Bare => Box::new(BareChecks::load(bytes)?),
     })
 }
 
@@ -157,10 +165,7 @@ fn line(from: &mut impl std::io::BufRead) -> Result<()> {
 /// One of the processes: says when it is ready, calls once its input ends, and says when it is done.
 pub(crate) fn check((who, component): (Who, PathBuf)) -> Result<()> {
     let bytes = fs::read(component)?;
-    let checks: Box<dyn Checks> = match who {
-        Who::Host => Box::new(HostChecks::load(&bytes)?),
-        Who::Bare => Box::new(BareChecks::load(&bytes)?),
-    };
+    let checks = load(who, &bytes)?;
     checks.check()?;
     let mut out = stdout().lock();
     writeln!(out, "ready")?;
@@ -183,17 +188,14 @@ impl Display for Scaling {
                 Who::Host => "host, all limits on",
                 Who::Bare => "bare wasmtime, its pool as it comes",
             };
-            let ratio = |Spread { low, median, high }: Spread| {
-                format!("{median:.2} ({low:.2} to {high:.2})")
-            };
             writeln!(
                 f,
                 "| {who} | {:.0} | {:.0} | {} | {:.0} | {} |",
                 rates.one.median,
                 rates.threads.median,
-                ratio(rates.threads_to_one),
+                spread(rates.threads_to_one),
                 rates.processes.median,
-                ratio(rates.processes_to_one)
+                spread(rates.processes_to_one)
             )?;
         }
         Ok(())

@@ -88,6 +88,15 @@ impl Case {
         }
     }
 
+    /// The same where the operator leaves outputs unsynced.
+    pub fn demo_with_unsynced_outputs(scenario: &'static str) -> Self {
+        const KEY: &str = "WHARF__WORKSPACE__SYNC_OUTPUTS";
+        Self {
+            start: Box::new(move |workspace| demo::demo(workspace, scenario).env(KEY, "false")),
+            ..Self::demo(scenario)
+        }
+    }
+
     /// A request to a plugin, planned by one scripted answer.
     pub fn scripted(component: PathBuf, request: Value, plan: Value, seed: Option<String>) -> Self {
         let task = request["id"].as_str().unwrap().to_owned();

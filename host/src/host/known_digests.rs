@@ -1,6 +1,7 @@
 //! Digests of components that many tasks are handed, each computed once.
 //!
 //! Owns that a digest is remembered for these very bytes: an `Arc<[u8]>` cannot change while anybody else, even weakly, refers to it.
+//! Their memory is given back once nobody holds them and another component is met.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -13,17 +14,7 @@ pub(super) struct KnownDigests(Mutex<Vec<(Weak<[u8]>, Digest)>>);
 impl KnownDigests {
     /// The component of these bytes.
     pub(super) fn component<'a>(&self, bytes: &'a Arc<[u8]>) -> Component<'a> {
-        let find = |known: &[(Weak<[u8]>, Digest)]| {
-            let same = |weak: &Weak<[u8]>| {
-                weak.upgrade()
-                    .is_some_and(|known| Arc::ptr_eq(&known, bytes))
-            };
-            known
-                .iter()
-                .find_map(|(weak, digest)| same(weak).then_some(*digest))
-        };
-        let known = find(&self.lock());
-        let digest = known.unwrap_or_else(|| {
+        let digest = self.of(bytes).unwrap_or_else(|| {
             let digest = Digest::of(bytes);
             let mut known = self.lock();
             known.retain(|(weak, _)| weak.strong_count() > 0);
@@ -31,6 +22,15 @@ impl KnownDigests {
             digest
         });
         Component::hashed(bytes, digest)
+    }
+
+    fn of(&self, bytes: &Arc<[u8]>) -> Option<Digest> {
+        let known = self.lock();
+        let (_, digest) = known.iter().find(|(weak, _)| {
+            weak.upgrade()
+                .is_some_and(|known| Arc::ptr_eq(&known, bytes))
+        })?;
+        Some(*digest)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Weak<[u8]>, Digest)>> {

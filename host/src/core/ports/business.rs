@@ -47,8 +47,8 @@ pub trait Business: Send + Sync {
     /// All rows that a task wrote, in order of their journal position. Not barriered.
     fn rows_of(&self, task: &TaskId) -> Result<Vec<LedgerRow>, Error>;
 
-    /// Makes everything that was read from this database so far durable. Costs nothing when this process made the last
-    /// commit itself.
+    /// Makes everything that was read from this database so far durable. Costs nothing where nobody has committed since the last
+    /// sync of this process.
     fn settle(&self) -> Result<(), Error>;
 
     /// Stores the position of a durable journal record. Durable when it returns.

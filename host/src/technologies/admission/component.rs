@@ -29,7 +29,7 @@ pub struct Component<'a> {
 /// compared again only where its file has changed since it was compared. (A change within the same tick of the file system's
 /// clock shows when a task is resumed: the bytes are hashed then.)
 #[derive(Debug, Default)]
-pub struct KeptComponents(Mutex<HashMap<Digest, Option<Stamp>>>);
+pub struct KeptComponents(Mutex<HashMap<Digest, Stamp>>);
 
 impl<'a> Component<'a> {
     /// Computes the digest.
@@ -56,36 +56,34 @@ impl<'a> Component<'a> {
     /// [`AdmissionError::ComponentChanged`] if something else stands there; [`AdmissionError::File`].
     pub fn keep(&self, workspace: &Workspace, kept: &KeptComponents) -> Result<(), AdmissionError> {
         let path = workspace.component_file(&self.digest);
-        let (known, stamp) = (kept.of(&self.digest), Stamp::of(&path)?);
-        if stamp.is_some() && known == Some(stamp) {
+        let known = kept.lock().get(&self.digest).copied();
+        // Before the look: what is changed after it has another stamp.
+        let mut stamp = Stamp::of(&path)?;
+        if known.is_some() && known == stamp {
             return Ok(());
         }
-        match durable_file::inspect(&path, self.bytes)? {
-            FileState::Whole if known.is_some() => {
-                kept.set(self.digest, stamp);
-                return Ok(());
-            }
+        let state = durable_file::inspect(&path, self.bytes)?;
+        match state {
+            FileState::Whole if known.is_some() => {}
             FileState::Whole => durable_file::settle(&path)?,
-            FileState::Absent | FileState::Torn => durable_file::place(&path, self.bytes)?,
+            FileState::Absent | FileState::Torn => {
+                durable_file::place(&path, self.bytes)?;
+                stamp = Stamp::of(&path)?;
+            }
             FileState::Other => return Err(AdmissionError::ComponentChanged { path }),
         }
-        durable_folder::sync(&workspace.plugins_folder())?;
-        kept.set(self.digest, stamp);
+        if state != FileState::Whole || known.is_none() {
+            durable_folder::sync(&workspace.plugins_folder())?;
+        }
+        if let Some(stamp) = stamp {
+            kept.lock().insert(self.digest, stamp);
+        }
         Ok(())
     }
 }
 
 impl KeptComponents {
-    /// None: not made durable yet.
-    fn of(&self, digest: &Digest) -> Option<Option<Stamp>> {
-        self.lock().get(digest).copied()
-    }
-
-    fn set(&self, digest: Digest, stamp: Option<Stamp>) {
-        self.lock().insert(digest, stamp);
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Digest, Option<Stamp>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Digest, Stamp>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
