@@ -47,11 +47,13 @@ struct Progress {
     failed: bool,
     /// None: not opened since the database was.
     log: Option<Arc<File>>,
+    /// How often the database was opened again.
+    reopened: u64,
 }
 
 /// Stands for all that was visible when it was given out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Ticket(u64);
+pub(crate) struct Ticket(u64);
 
 impl SharedSync {
     pub(super) fn new(database: &Path) -> Self {
@@ -87,7 +89,7 @@ impl SharedSync {
             progress.running = true;
             // The ticket before the log: whoever opens the database again lets the log go before giving out another one.
             let Ticket(reached) = self.last();
-            let log = progress.log.clone();
+            let (log, reopened) = (progress.log.clone(), progress.reopened);
             drop(progress);
             let opened = log.map_or_else(|| self.open(), Ok);
             let synced = opened.map(|log| log.sync_data().map(|()| log));
@@ -97,7 +99,10 @@ impl SharedSync {
             match synced {
                 Ok(Ok(log)) => {
                     progress.durable = reached;
-                    progress.log = Some(log);
+                    // Of a database that was opened again meanwhile it may be the old one.
+                    if progress.reopened == reopened {
+                        progress.log = Some(log);
+                    }
                     self.syncs.fetch_add(1, Ordering::Relaxed);
                 }
                 Ok(Err(failed)) => {
@@ -113,7 +118,9 @@ impl SharedSync {
 
     /// The database is opened again: its log may be another file.
     pub(super) fn reopened(&self) {
-        self.lock().log = None;
+        let mut progress = self.lock();
+        progress.log = None;
+        progress.reopened += 1;
     }
 
     /// Refuses where a sync has failed.
@@ -243,6 +250,36 @@ mod tests {
             );
         }
         sync.reach(before).unwrap();
+    }
+
+    /// A sync that is in flight while the database is opened again must not bring the old log back.
+    #[test]
+    fn a_log_that_was_let_go_during_its_sync_is_not_taken_up_again() {
+        const BYTES: usize = 64 << 20;
+        let folder = tempfile::tempdir().unwrap();
+        let path = database(&folder);
+        let log = folder.path().join("a.sqlite-wal");
+        let sync = SharedSync::new(&path);
+        let met = (0..50).any(|_| {
+            fs::write(&log, vec![1; BYTES]).unwrap();
+            sync.reopened();
+            let ticket = sync.ticket();
+            let met = thread::scope(|scope| {
+                let syncing = scope.spawn(|| sync.reach(ticket).unwrap());
+                while !sync.lock().running && !syncing.is_finished() {
+                    thread::yield_now();
+                }
+                fs::remove_file(&log).unwrap();
+                fs::write(&log, "").unwrap();
+                sync.reopened();
+                let met = sync.lock().running;
+                syncing.join().unwrap();
+                met
+            });
+            assert!(!met || sync.log().is_none());
+            met
+        });
+        assert!(met, "the sync was never in flight");
     }
 
     #[test]

@@ -14,7 +14,8 @@
 //! nothing where its sync was made. Unequal, or nothing known (after opening, after a failed commit): a new ticket. A value
 //! that changes for any other reason costs a sync that was not needed, never one that was.
 //!
-//! A rollback leaves what is known as it was: it adds nothing that could be read.
+//! A rollback leaves what is known as it was: it adds nothing that could be read. Where SQLite has given a transaction up by itself,
+//! nothing is known any more.
 
 use std::{
     path::{Path, PathBuf},
@@ -23,10 +24,8 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{
-    error::SqliteError,
-    shared_sync::{SharedSync, Ticket},
-};
+pub(crate) use super::shared_sync::Ticket;
+use super::{error::SqliteError, shared_sync::SharedSync};
 
 /// The one writing connection; a lock gives it to one thread at a time. Syncs are shared, and made outside that lock.
 pub struct Writer {
@@ -82,9 +81,17 @@ impl Writer {
         {
             let ticket = self.sync.last();
             drop(state);
-            return self.sync.reach(ticket);
+            return self.reach(ticket);
         }
         self.begin_with(state)?.settle()
+    }
+
+    /// Waits until what a ticket stands for is durable.
+    ///
+    /// # Errors
+    /// The disk fails, or failed to sync before.
+    pub(crate) fn reach(&self, ticket: Ticket) -> Result<(), SqliteError> {
+        self.sync.reach(ticket)
     }
 
     /// How many syncs were made for commits. Those of checkpoints are not among them.
@@ -118,6 +125,7 @@ impl Writer {
                 state,
                 writer: self,
                 version,
+                committed: false,
             }),
             Err(error) => {
                 end(&mut state);
@@ -160,6 +168,7 @@ pub struct WriteTransaction<'w> {
     state: MutexGuard<'w, State>,
     writer: &'w Writer,
     version: i64,
+    committed: bool,
 }
 
 impl WriteTransaction<'_> {
@@ -197,10 +206,21 @@ impl WriteTransaction<'_> {
     ///
     /// # Errors
     /// The disk fails; whether the transaction stands is then known only after the file is opened again.
-    pub fn commit(mut self) -> Result<(), SqliteError> {
+    pub fn commit(self) -> Result<(), SqliteError> {
+        let writer = self.writer;
+        let ticket = self.commit_visibly()?;
+        writer.reach(ticket)
+    }
+
+    /// Commits. Visible when it returns, and durable once [`Writer::reach`] has waited for the ticket.
+    ///
+    /// # Errors
+    /// As [`Self::commit`].
+    pub(crate) fn commit_visibly(mut self) -> Result<Ticket, SqliteError> {
         self.state.known = None;
         self.writer.run(self.connection(), "COMMIT")?;
-        self.settle()
+        self.committed = true;
+        Ok(self.writer.ticket_for(&mut self.state, self.version))
     }
 
     /// Ends a transaction in which nothing was written, and makes durable everything that was visible in it. Free where all of it
@@ -209,17 +229,27 @@ impl WriteTransaction<'_> {
     /// # Errors
     /// The disk fails.
     pub fn settle(mut self) -> Result<(), SqliteError> {
+        self.forget_if_lost();
         let Self {
             writer, version, ..
         } = self;
         let ticket = writer.ticket_for(&mut self.state, version);
         drop(self);
-        writer.sync.reach(ticket)
+        writer.reach(ticket)
+    }
+
+    /// SQLite gives some transactions up by itself, and what is done then is a commit that has no ticket.
+    fn forget_if_lost(&mut self) {
+        let connection = self.state.connection.as_ref();
+        if !self.committed && connection.is_some_and(Connection::is_autocommit) {
+            self.state.known = None;
+        }
     }
 }
 
 impl Drop for WriteTransaction<'_> {
     fn drop(&mut self) {
+        self.forget_if_lost();
         end(&mut self.state);
     }
 }
@@ -341,6 +371,28 @@ mod tests {
         assert_eq!(writer.syncs(), 1);
         writer.settle().unwrap();
         assert_eq!(writer.syncs(), 2);
+    }
+
+    #[test]
+    fn what_is_committed_after_sqlite_gave_the_transaction_up_is_settled() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = writer(&folder);
+        writer.settle().unwrap();
+        for settled_inside in [true, false] {
+            let before = writer.syncs();
+            let transaction = writer.begin().unwrap();
+            transaction
+                .connection()
+                .execute_batch("ROLLBACK; UPDATE wharf_barrier SET commits = commits + 1")
+                .unwrap();
+            if settled_inside {
+                transaction.settle().unwrap();
+            } else {
+                drop(transaction);
+                writer.settle().unwrap();
+            }
+            assert_eq!(writer.syncs(), before + 1);
+        }
     }
 
     #[test]

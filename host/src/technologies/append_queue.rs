@@ -20,36 +20,46 @@ pub(super) struct Batch<'a> {
 
 /// Writes some batches in one transaction. What it yields is each batch's own answer; an error is about the transaction, and nothing
 /// was written.
-pub(super) type Write<'w> = &'w dyn Fn(&[Batch<'_>]) -> Result<Vec<Result<(), Error>>, Error>;
+pub(super) type Write<'w, A> = &'w dyn Fn(&[Batch<'_>]) -> Result<Vec<Result<A, Error>>, Error>;
 
-/// Who waits to append.
-#[derive(Default)]
-pub(super) struct AppendQueue {
-    state: Mutex<State>,
+/// Who waits to append, and for what answer.
+pub(super) struct AppendQueue<A> {
+    state: Mutex<State<A>>,
     moved: Condvar,
 }
 
-#[derive(Default)]
-struct State {
+struct State<A> {
     writing: bool,
-    waiting: Vec<Arc<Waiting>>,
+    waiting: Vec<Arc<Waiting<A>>>,
 }
 
-struct Waiting {
+struct Waiting<A> {
     task: TaskId,
     records: Vec<StoredRecord>,
-    answer: Mutex<Option<Answer>>,
+    answer: Mutex<Option<Answer<A>>>,
 }
 
-enum Answer {
-    Of(Result<(), Error>),
+enum Answer<A> {
+    Of(Result<A, Error>),
     /// The write for all failed: each tries by himself, and learns why.
     Alone,
 }
 
-impl AppendQueue {
+impl<A> AppendQueue<A> {
+    /// Nobody waits.
+    pub(super) const fn new() -> Self {
+        let state = State {
+            writing: false,
+            waiting: Vec::new(),
+        };
+        Self {
+            state: Mutex::new(state),
+            moved: Condvar::new(),
+        }
+    }
+
     /// Has a batch written, by this thread or by another one, and yields its answer.
-    pub(super) fn append(&self, own: Batch<'_>, write: Write<'_>) -> Result<(), Error> {
+    pub(super) fn append(&self, own: Batch<'_>, write: Write<'_, A>) -> Result<A, Error> {
         let mut state = self.lock();
         if state.writing {
             let waiting = Arc::new(Waiting {
@@ -100,33 +110,33 @@ impl AppendQueue {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<A>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn alone(own: Batch<'_>, write: Write<'_>) -> Result<(), Error> {
+fn alone<A>(own: Batch<'_>, write: Write<'_, A>) -> Result<A, Error> {
     single(write(&[own])?)
 }
 
-fn single(answers: Vec<Result<(), Error>>) -> Result<(), Error> {
+fn single<A>(answers: Vec<Result<A, Error>>) -> Result<A, Error> {
     let mut answers = answers.into_iter();
     answers.next().expect("each batch has an answer")
 }
 
-impl Waiting {
-    fn answer(&self) -> MutexGuard<'_, Option<Answer>> {
+impl<A> Waiting<A> {
+    fn answer(&self) -> MutexGuard<'_, Option<Answer<A>>> {
         self.answer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Ends a write, however it ended: nobody is left without an answer.
-struct Turn<'q> {
-    queue: &'q AppendQueue,
-    others: &'q [Arc<Waiting>],
+struct Turn<'q, A> {
+    queue: &'q AppendQueue<A>,
+    others: &'q [Arc<Waiting<A>>],
 }
 
-impl Drop for Turn<'_> {
+impl<A> Drop for Turn<'_, A> {
     fn drop(&mut self) {
         let mut state = self.queue.lock();
         for other in self.others {
@@ -171,7 +181,7 @@ mod tests {
         first: impl Fn() -> Result<(), Error> + Sync,
         write: impl Fn(&[Batch<'_>]) -> Result<Vec<Result<(), Error>>, Error> + Sync,
     ) -> Vec<Option<Result<(), Error>>> {
-        let queue = AppendQueue::default();
+        let queue = AppendQueue::new();
         let writing = Barrier::new(4);
         let is_first = AtomicUsize::new(0);
         let write = |batches: &[Batch<'_>]| {

@@ -20,7 +20,10 @@ use super::{
 };
 use crate::{
     core::ports::journal::{Journal, MemoryWork, StoredRecord},
-    sqlite::{error::SqliteError, writer::Writer},
+    sqlite::{
+        error::SqliteError,
+        writer::{Ticket, Writer},
+    },
     words::{
         clock::SystemClock,
         error::{Error, Facts, Fault, Kind},
@@ -31,7 +34,7 @@ use crate::{
 /// The table `journal`. May be shared by any number of threads; several processes may hold the same file.
 pub struct SqliteJournal {
     database: Arc<MemoryDatabase>,
-    appends: AppendQueue,
+    appends: AppendQueue<Ticket>,
     burnt: Mutex<Burnt>,
 }
 
@@ -95,7 +98,7 @@ impl SqliteJournal {
     pub fn new(database: Arc<MemoryDatabase>) -> Self {
         Self {
             database,
-            appends: AppendQueue::default(),
+            appends: AppendQueue::new(),
             burnt: Mutex::default(),
         }
     }
@@ -206,21 +209,29 @@ impl SqliteJournal {
         self.database.writer().ok_or(JournalError::ReadOnly)
     }
 
-    /// Writes batches in one transaction; those that follow on what is stored, if any.
-    fn write(&self, batches: &[Batch<'_>]) -> Result<Vec<Result<(), Error>>, Error> {
-        let transaction = self.writer()?.begin()?;
-        let mut answers = Vec::with_capacity(batches.len());
+    /// Writes batches in one transaction; those that follow on what is stored, if any. Whoever has a ticket still has to wait for it:
+    /// what is visible is written, whatever becomes of its sync. That is waited for here all the same, so that all who come
+    /// meanwhile share the next transaction.
+    fn write(&self, batches: &[Batch<'_>]) -> Result<Vec<Result<Ticket, Error>>, Error> {
+        let writer = self.writer()?;
+        let transaction = writer.begin()?;
+        let mut refusals = Vec::with_capacity(batches.len());
         for batch in batches {
             let refusal = self.refusal(transaction.connection(), batch)?;
             if refusal.is_none() {
                 self.insert(transaction.connection(), batch)?;
             }
-            answers.push(refusal.map_or(Ok(()), |refusal| Err(refusal.into())));
+            refusals.push(refusal);
         }
-        if answers.iter().any(Result::is_ok) {
-            transaction.commit()?;
-        }
-        Ok(answers)
+        let ticket = transaction.commit_visibly()?;
+        let mut failed = writer.reach(ticket).err();
+        let answer = |refusal: Option<JournalError>| match (refusal, failed.take()) {
+            (Some(refusal), _) => Err(refusal.into()),
+            // The first one tells the cause.
+            (None, Some(failed)) => Err(failed.into()),
+            (None, None) => Ok(ticket),
+        };
+        Ok(refusals.into_iter().map(answer).collect())
     }
 
     /// Why records cannot be appended, if they do not follow on what is stored.
@@ -298,7 +309,8 @@ impl Journal for SqliteJournal {
             return self.settle();
         }
         let own = Batch { task, records };
-        self.appends.append(own, &|batches| self.write(batches))
+        let ticket = self.appends.append(own, &|batches| self.write(batches))?;
+        Ok(self.writer()?.reach(ticket)?)
     }
 
     fn append_with(&self, task: &TaskId, work: &mut MemoryWork<'_>) -> Result<(), Error> {
@@ -491,6 +503,29 @@ mod tests {
                 records(1..=5)
             );
         }
+    }
+
+    /// Their records stand: a second attempt would find them, and blame somebody else.
+    #[test]
+    fn a_sync_that_failed_is_the_answer_to_all_who_shared_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = open(&folder);
+        let log = folder.path().join("memory.sqlite-wal");
+        fs::remove_file(&log).unwrap();
+        // A device that is written to and cannot be synced.
+        std::os::unix::fs::symlink("/dev/null", &log).unwrap();
+        std::thread::scope(|scope| {
+            let appends: Vec<_> = (0..8)
+                .map(|n| {
+                    let journal = &journal;
+                    scope.spawn(move || journal.append(&task(&format!("t{n}")), &records(1..=1)))
+                })
+                .collect();
+            for append in appends {
+                let error = append.join().unwrap().unwrap_err();
+                assert_eq!(error.code(), "disk-failed", "{error}");
+            }
+        });
     }
 
     #[test]

@@ -25,8 +25,8 @@ pub struct Component<'a> {
     digest: Digest,
 }
 
-/// The components that this process has made durable in one workspace. What was durable once stays so: it is synced once, and
-/// compared again only where its file has changed since it was compared. (A change within the same tick of the file system's
+/// The components that this process has found whole in one workspace and made durable. One is compared and synced again only where
+/// its file has changed since. (A change within the same tick of the file system's
 /// clock shows when a task is resumed: the bytes are hashed then.)
 #[derive(Debug, Default)]
 pub struct KeptComponents(Mutex<HashMap<Digest, Stamp>>);
@@ -56,26 +56,19 @@ impl<'a> Component<'a> {
     /// [`AdmissionError::ComponentChanged`] if something else stands there; [`AdmissionError::File`].
     pub fn keep(&self, workspace: &Workspace, kept: &KeptComponents) -> Result<(), AdmissionError> {
         let path = workspace.component_file(&self.digest);
-        let known = kept.lock().get(&self.digest).copied();
         // Before the look: what is changed after it has another stamp.
-        let mut stamp = Stamp::of(&path)?;
-        if known.is_some() && known == stamp {
+        let stamp = Stamp::of(&path)?;
+        if stamp.is_some() && kept.lock().get(&self.digest) == stamp.as_ref() {
             return Ok(());
         }
         let state = durable_file::inspect(&path, self.bytes)?;
         match state {
-            FileState::Whole if known.is_some() => {}
             FileState::Whole => durable_file::settle(&path)?,
-            FileState::Absent | FileState::Torn => {
-                durable_file::place(&path, self.bytes)?;
-                stamp = Stamp::of(&path)?;
-            }
+            FileState::Absent | FileState::Torn => durable_file::place(&path, self.bytes)?,
             FileState::Other => return Err(AdmissionError::ComponentChanged { path }),
         }
-        if state != FileState::Whole || known.is_none() {
-            durable_folder::sync(&workspace.plugins_folder())?;
-        }
-        if let Some(stamp) = stamp {
+        durable_folder::sync(&workspace.plugins_folder())?;
+        if let (FileState::Whole, Some(stamp)) = (state, stamp) {
             kept.lock().insert(self.digest, stamp);
         }
         Ok(())
